@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from playable import write_games
 from registered import property_lines, with_solvers
+from results import without_results
 
 project = "gamedp"
 author = "The gamedp authors"
@@ -87,9 +88,9 @@ def find_public_name(
     return None
 
 
-def list_solvers(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Put the list of solvers into the page that asks for it."""
-    source[0] = with_solvers(source[0])
+def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """Put the list of solvers into the page that asks for it; leave kept results of cells out."""
+    source[0] = with_solvers(without_results(source[0]))
 
 
 def list_properties(
@@ -109,7 +110,7 @@ def add_games(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register what this file adds to Sphinx."""
     app.connect("missing-reference", find_public_name)
-    app.connect("source-read", list_solvers)
+    app.connect("source-read", read_page)
     app.connect("autodoc-process-docstring", list_properties)
     app.connect("build-finished", add_games)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

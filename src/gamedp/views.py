@@ -8,6 +8,7 @@ tuple of whole numbers from 0, which each class explains.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -21,6 +22,7 @@ __all__ = [
     "Dice",
     "Grid",
     "Heaps",
+    "Pattern",
     "Pits",
     "Scores",
     "Text",
@@ -42,6 +44,9 @@ DRAWN = 40
 
 COLUMNS = 80
 """Default width of the terminal in characters."""
+
+CLAIMS = ("win", "draw", "loss")
+"""Results that a pattern may claim for the player to move."""
 
 Place: TypeAlias = tuple[int, ...]
 
@@ -613,6 +618,68 @@ View: TypeAlias = Heaps | Pits | Grid | Dice | Card | Scores | Text
 """The types that ``view(state)`` of a game may return."""
 
 KINDS: tuple[type[_Picture], ...] = (Heaps, Pits, Grid, Dice, Card, Scores, Text)
+
+
+def _row(pairs: Any) -> Any:
+    """Convert a sequence to a tuple, its states left as they are; leave anything else."""
+    if isinstance(pairs, (str, bytes, Mapping)) or not isinstance(pairs, Iterable):
+        return pairs
+    return tuple(itertools.islice(pairs, MOST_PARTS + 1))
+
+
+@attrs.frozen
+class Pattern:
+    """A pattern of why positions are won or lost, as returned by a game's ``pattern(state)``.
+
+    The page in the browser holds it against the solution: `words` are shown only where `claim` is
+    proven there, and each position of `row` is coloured by what its player to move is proven to
+    get.
+
+    Parameters
+    ----------
+    words : str
+        What the pattern says of this position, such as ``the nim-sum is 0``.
+    claim : {"", "win", "draw", "loss"}
+        What `words` say that the player to move gets; empty if they say nothing of it.
+    view : View, optional
+        A picture of the pattern.
+    row : sequence of (str, state)
+        Positions side by side, each with a short name: all numbers of matches, for example.
+    here : int, optional
+        The place in `row` of the position itself.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If the arguments are none of these.
+
+    Examples
+    --------
+    >>> Pattern("the nim-sum is 0", claim="loss", view=Card((("sum", "0 0 0"),))).claim
+    'loss'
+    """
+
+    words: str = ""
+    claim: str = attrs.field(default="", kw_only=True)
+    view: View | None = attrs.field(default=None, kw_only=True)
+    row: Sequence[tuple[str, Any]] = attrs.field(default=(), converter=_row, kw_only=True)
+    here: int | None = attrs.field(default=None, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        """Check all fields."""
+        _check_text(self, "words", self.words)
+        if self.claim not in ("", *CLAIMS):
+            raise _refused(self, f"claim is {shown(self.claim)}; it is one of {', '.join(CLAIMS)}")
+        if not (self.view is None or isinstance(self.view, View)):
+            raise _refused(self, f"view is {shown(self.view)}, and no view")
+        pairs: Any = self.row
+        _check_sequence(self, "row", pairs, "(name, state) pairs")
+        for pair in pairs:
+            if not (isinstance(pair, tuple) and len(pair) == 2):
+                raise _refused(self, f"row has {shown(pair)}, which is no (name, state) pair")
+            _check_text(self, "row", pair[0])
+        if not (self.here is None or _is_place((self.here,), len(self.row))):
+            raise _refused(self, f"here is {shown(self.here)}, which is no place in the row")
 
 
 def to_plain(view: View) -> dict[str, Any]:

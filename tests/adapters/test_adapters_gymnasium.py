@@ -242,3 +242,16 @@ def test_without_gymnasium():
 def test_nothing_is_imported_before_it_is_used():
     words = "import sys, gamedp; gamedp.adapters.Gymnasium; assert 'gymnasium' not in sys.modules"
     subprocess.run([sys.executable, "-c", words], check=True)
+
+
+def test_single_episodes_do_not_earn_means():
+    lake = gamedp.adapters.Gymnasium("FrozenLake-v1")
+    model = gamedp.compile(lake)
+    assert model.mean_rewards
+    solution = gamedp.solve(model)
+    with pytest.raises(UnsupportedProblemError, match="rewards differ between the outcomes"):
+        gamedp.simulate(model, [solution], games=10)
+    earned = {gamedp.play.play_game(lake, [solution], seed=n).payoffs for n in range(10)}
+    assert earned == {(0.0,), (1.0,)}
+    cliff = gamedp.adapters.Gymnasium("CliffWalking-v1")
+    assert not gamedp.compile(cliff).mean_rewards

@@ -1,5 +1,6 @@
-"""Games of OpenSpiel as games."""
+"""Games of OpenSpiel as games, and games as those of OpenSpiel."""
 
+import importlib
 import io
 import pickle
 import subprocess
@@ -7,9 +8,11 @@ import sys
 from fractions import Fraction
 
 import pytest
+from rule_games import Marks, Three, Walk
+from symmetric_games import Chancy, TakeADie, TicTacToe
 
 import gamedp
-from gamedp.adapters import OpenSpiel
+from gamedp.adapters import OpenSpiel, as_openspiel
 from gamedp.adapters.openspiel import SpielState
 from gamedp.errors import (
     InvalidModelError,
@@ -18,8 +21,13 @@ from gamedp.errors import (
     UnknownStateError,
     UnsupportedProblemError,
 )
+from gamedp.games.matches import Matches
+from gamedp.games.wubbel import Wubbel
 
 pyspiel = pytest.importorskip("pyspiel")
+
+from open_spiel.python.algorithms import minimax  # noqa: E402 - only where it is installed
+from open_spiel.python.observation import make_observation  # noqa: E402
 
 PIG = "pig(winscore=15,horizon=4)"
 
@@ -388,3 +396,105 @@ def test_without_openspiel():
 def test_nothing_is_imported_before_it_is_used():
     words = "import sys, gamedp; gamedp.adapters.OpenSpiel; assert 'pyspiel' not in sys.modules"
     subprocess.run([sys.executable, "-c", words], check=True)
+
+
+# What follows is about the other way: games of gamedp as games of OpenSpiel.
+
+TWO_OPPONENTS = [Chancy(), Matches(matches=7), Wubbel(goal=4), TicTacToe()]
+
+
+class TestAsOpenSpiel:
+    @pytest.mark.parametrize("observed", ["fields", "index"])
+    @pytest.mark.parametrize("game", [*TWO_OPPONENTS, TakeADie(), Three(), Walk(), Marks()])
+    def test_its_own_check_plays_it(self, game, observed):
+        made = as_openspiel(game, observed=observed)
+        pyspiel.random_sim_test(made, num_sims=3, serialize=False, verbose=False)
+
+    def test_what_it_says_of_itself(self):
+        made = as_openspiel(Wubbel(goal=4))
+        kinds = pyspiel.GameType
+        assert made.get_type().utility == kinds.Utility.CONSTANT_SUM
+        assert made.utility_sum() == 1
+        assert made.get_type().chance_mode == kinds.ChanceMode.EXPLICIT_STOCHASTIC
+        assert (made.min_utility(), made.max_utility()) == (0, 1)
+        without_chance = as_openspiel(Matches(matches=7)).get_type()
+        assert without_chance.chance_mode == kinds.ChanceMode.DETERMINISTIC
+        assert without_chance.reward_model == kinds.RewardModel.TERMINAL
+        assert as_openspiel(Matches(matches=7)).max_game_length() == 7
+        assert as_openspiel(Walk()).get_type().reward_model == kinds.RewardModel.REWARDS
+
+    @pytest.mark.parametrize("matches", [6, 9])
+    def test_alpha_beta_finds_our_value(self, matches):
+        game = Matches(matches=matches)
+        made, solution = as_openspiel(game), gamedp.solve(game)
+        value, action = minimax.alpha_beta_search(made)
+        assert value == solution.value()
+        values = {each.action: each.value for each in solution.action_values()}
+        assert values[made.positions.labels[action]] == value
+
+    def test_alpha_beta_where_the_players_change_places(self):
+        made = as_openspiel(TicTacToe())
+        state = made.new_initial_state()
+        while len(state.legal_actions()) > 5:  # the tree of the whole game takes minutes
+            state.apply_action(state.legal_actions()[0])
+        value, _ = minimax.alpha_beta_search(made, state=state, maximizing_player_id=0)
+        solution = gamedp.solve(TicTacToe())
+        mover = state.current_player()
+        own = solution.value(state.state, player=solution.model.rules.player(state.state))
+        assert value == (own if mover == 0 else -own)
+
+    @pytest.mark.parametrize("game", [Chancy(), TakeADie()])
+    def test_expectiminimax_finds_our_value(self, game):
+        made = as_openspiel(game)
+        value, _ = minimax.expectiminimax(made.new_initial_state(), 20, None, 0)
+        assert value == pytest.approx(gamedp.solve(game).value(), abs=1e-12)
+
+    def test_compiled_algorithms_find_our_value(self):
+        made = as_openspiel(Matches(matches=5))
+        solver = pyspiel.CFRSolver(made)
+        for _ in range(300):
+            solver.evaluate_and_update_policy()
+        policy = solver.average_policy()
+        assert pyspiel.exploitability(made, policy) < 0.02
+        first = pyspiel.expected_returns(made.new_initial_state(), [policy, policy], -1, True)[0]
+        assert first == pytest.approx(gamedp.solve(Matches(matches=5)).value(), abs=0.02)
+
+    @pytest.mark.parametrize("game", [Wubbel(goal=4), Matches(matches=6), Matches(matches=7)])
+    def test_value_iteration_finds_our_values(self, game):
+        pytest.importorskip("cvxpy", reason="OpenSpiel's value iteration imports it")
+        value_iteration = importlib.import_module("open_spiel.python.algorithms.value_iteration")
+        model = gamedp.compile(game)
+        made, solution = as_openspiel(model, zero_sum=True), gamedp.solve(model)
+        values = value_iteration.value_iteration(made, -1, 1e-10, cyclic_game=True)
+        for state in range(model.num_states):
+            expected = solution.value(model.state(state))
+            assert made.value_of(state, values) == pytest.approx(expected, abs=1e-6)
+
+    def test_what_cannot_be(self):
+        with pytest.raises(UnsupportedProblemError, match="Walk has no sum of zero"):
+            as_openspiel(Walk(), zero_sum=True)
+        state = as_openspiel(Matches(matches=2)).new_initial_state()
+        with pytest.raises(
+            InvalidParameterError, match=r"possible ones are 0, 1, as legal_actions\(\)"
+        ):
+            state.apply_action(2)
+        made = as_openspiel(Matches(matches=2))
+        with pytest.raises(InvalidParameterError, match="begins at its start"):
+            made.new_initial_state({"board": []})
+        with pytest.raises(InvalidParameterError, match="params is"):
+            made.make_py_observer(None, {"size": 2})
+
+    def test_what_is_observed(self):
+        made = as_openspiel(Wubbel(goal=4))
+        observation, state = make_observation(made), made.new_initial_state()
+        observation.set_from(state, 0)
+        assert not observation.tensor.any()
+        state.apply_action(0)
+        assert state.is_chance_node()
+        assert sum(chance for _, chance in state.chance_outcomes()) == pytest.approx(1)
+        assert state.action_to_string(1).startswith("outcome 2: ")
+        assert observation.string_from(state, 1) == str(state)
+        state.apply_action(1)
+        copy = state.clone()
+        assert str(copy) == str(state)
+        assert copy.state == state.state

@@ -22,7 +22,6 @@ from gamedp.bellman import (
     blocks,
     component_sweeps,
     equation as bellman,
-    max_n,
     residuals,
     topological,
 )
@@ -226,7 +225,7 @@ def test_values_without_bound_are_not_called_settled():
 def test_max_n_takes_what_is_best_for_the_mover():
     # State 0: player 2 chooses between the ends 1 and 2.
     values = np.array([[0.0, 0.0, 0.0], [5.0, 1.0, 2.0], [1.0, 1.0, 3.0]])
-    for solve in (max_n.solve_jit, max_n.solve):
+    for solve in (bellman.solve_max_n_jit, bellman.solve_max_n):
         found, errors, policy = values.copy(), np.zeros((3, 3)), np.full(3, -1)
         solve(
             np.array([1, 2, 0], np.int32),

@@ -8,7 +8,7 @@ from equations import arrays_of, copied, locked
 from hypothesis import given, settings, strategies as st
 
 import gamedp
-from gamedp.bellman import coded_probabilities, discounted, policy_rows
+from gamedp.bellman import discounted, equation as bellman, policy_rows
 from gamedp.bellman.equation import unordered_equation
 from gamedp.graph.graph import Graph
 from gamedp.solvers.tools import discounted as solving
@@ -154,7 +154,7 @@ def worth_of(choice, equation, values):
     """Return what a choice is worth, added up in the order of the kernels."""
     total = 0.0
     for t in range(*equation.graph.transition_offsets[choice : choice + 2].tolist()):
-        probability = coded_probabilities.probability(equation.probabilities, equation.codebook, t)
+        probability = bellman.probability(equation.probabilities, equation.codebook, t)
         total += float(probability) * float(values[equation.graph.successors[t]])
     return float(equation.constants[choice]) + equation.discount * total
 
@@ -244,8 +244,8 @@ def test_codes_change_no_digit(case):
 
 def collected(kernel, probabilities):
     slots, values = (
-        np.zeros(coded_probabilities.SLOTS, np.uint16),
-        np.zeros(coded_probabilities.MAX_CODES, np.uint64),
+        np.zeros(bellman.SLOTS, np.uint16),
+        np.zeros(bellman.MAX_CODES, np.uint64),
     )
     codes = np.empty(len(probabilities), np.uint16)
     return kernel(probabilities.view(np.uint64), slots, values, codes), values, codes
@@ -256,8 +256,7 @@ def collected(kernel, probabilities):
 def test_codebooks_have_the_very_numbers(probabilities):
     probabilities = np.array(probabilities * 2)
     (count, values, codes), other = (
-        collected(kernel, probabilities)
-        for kernel in (coded_probabilities.collect_jit, coded_probabilities.collect)
+        collected(kernel, probabilities) for kernel in (bellman.collect_jit, bellman.collect)
     )
     assert count == other[0] == len(set(probabilities.view(np.uint64).tolist()))
     assert (values[:count][codes] == probabilities.view(np.uint64)).all()
@@ -266,20 +265,12 @@ def test_codebooks_have_the_very_numbers(probabilities):
 
 
 def test_codebooks_have_their_limit():
-    probabilities = np.arange(1.0, coded_probabilities.MAX_CODES + 2)
-    count, values, codes = collected(
-        coded_probabilities.collect_jit, np.tile(probabilities[:-1], 3)
-    )
-    assert count == coded_probabilities.MAX_CODES
+    probabilities = np.arange(1.0, bellman.MAX_CODES + 2)
+    count, values, codes = collected(bellman.collect_jit, np.tile(probabilities[:-1], 3))
+    assert count == bellman.MAX_CODES
     assert (values.view(np.float64)[codes] == np.tile(probabilities[:-1], 3)).all()
-    assert (
-        collected(coded_probabilities.collect_jit, probabilities)[0]
-        == coded_probabilities.MAX_CODES + 1
-    )
-    assert (
-        collected(coded_probabilities.collect, probabilities)[0]
-        == coded_probabilities.MAX_CODES + 1
-    )
+    assert collected(bellman.collect_jit, probabilities)[0] == bellman.MAX_CODES + 1
+    assert collected(bellman.collect, probabilities)[0] == bellman.MAX_CODES + 1
 
 
 def rolls(num_states, *, distinct):

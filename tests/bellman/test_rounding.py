@@ -20,9 +20,7 @@ from gamedp.bellman import (
     dense_elimination,
     depth_first,
     equation as bellman,
-    escapes,
     intervals,
-    max_n,
     policy_proofs,
     residuals,
     sparse_elimination,
@@ -298,7 +296,7 @@ def test_means_of_several_players(case):
         equation.probabilities, case.rewards[:, None], np.zeros(count, np.int8), 1.0,
         values, errors, policy,
     )  # fmt: skip
-    for _, arrays in twins(max_n, "solve", *arguments):
+    for _, arrays in twins(bellman, "solve_max_n", *arguments):
         value, error = Fraction(arrays[-3][0, 0]), Fraction(arrays[-2][0, 0])
         low, high = extremes(case, int(arrays[-1][0]))
         assert value - error <= low
@@ -310,8 +308,8 @@ def test_means_of_several_players(case):
 def test_a_state_without_way_back(case):
     equation, count = case.equation, len(case.values)
     low, high = of_state(case, [extremes(case, choice) for choice in range(len(case.rewards))])
-    status = np.full(count, escapes.DONE, np.int8)
-    status[0] = escapes.UNSEEN
+    status = np.full(count, depth_first.DONE, np.int8)
+    status[0] = depth_first.UNSEEN
     for leave in kernels(depth_first, "leave"):
         values, errors = case.values.copy(), case.errors.copy()
         leave(0, equation, False, status.copy(), values, errors, np.full(count, -1))
@@ -405,7 +403,7 @@ def test_many_products_that_underflow_are_allowed_for():
         assert low <= sign * small <= high
     rise, slack = average.drift_jit(0, 0, equation, values)
     assert abs(rise - small) <= slack
-    status = np.full(2, escapes.DONE, np.int8)
+    status = np.full(2, depth_first.DONE, np.int8)
     depth_first.leave_jit(0, equation, False, status, values, errors, np.full(2, -1))
     assert abs(values[0] - small) <= errors[0]
 

@@ -24,10 +24,9 @@ from waiting import PATIENCE, output_after_interrupt
 
 import gamedp
 from gamedp import __main__, cli
-from gamedp.cli import COMMANDS, lists, watch
+from gamedp.cli import COMMANDS, lists, report
 from gamedp.cli.games import is_model_file
-from gamedp.cli.parameters import make
-from gamedp.cli.texts import assignments, kind_of, notation, read, written
+from gamedp.cli.texts import assignments, kind_of, make, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, nim_winning, nim_winning_moves
@@ -1330,25 +1329,25 @@ class TestProgress:
 
         monkeypatch.setattr(limit.Display, "_show", show_and_tell)
         monkeypatch.setattr(sys, "stderr", Terminal())
-        with watch.watch(quiet=False) as report:
+        with report.watch(quiet=False) as tell:
             assert shown.wait(PATIENCE)
-            report(gamedp.Progress("explore", 7, None, 1.0, "seven states"))
+            tell(gamedp.Progress("explore", 7, None, 1.0, "seven states"))
         assert "looking for states" in sys.stderr.getvalue()
         assert "seven states" in sys.stderr.getvalue()
 
     def test_is_not_shown_at_once(self, monkeypatch):
         monkeypatch.setattr(sys, "stderr", Terminal())
-        with watch.watch(quiet=False) as report:
-            report(gamedp.Progress("solve", 1, 2, 0.1, "half"))
+        with report.watch(quiet=False) as tell:
+            tell(gamedp.Progress("solve", 1, 2, 0.1, "half"))
         assert not sys.stderr.getvalue()
 
     def test_is_not_shown_to_nobody(self, monkeypatch):
         monkeypatch.setattr(sys, "stderr", Terminal())
-        with watch.watch(quiet=True) as report:
-            assert report is None
+        with report.watch(quiet=True) as tell:
+            assert tell is None
         monkeypatch.setattr(sys, "stderr", io.StringIO())
-        with watch.watch(quiet=False) as report:
-            assert report is None
+        with report.watch(quiet=False) as tell:
+            assert tell is None
 
 
 class TestProcess:

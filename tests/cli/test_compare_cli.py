@@ -3,9 +3,11 @@
 import csv
 import json
 
+import cyclopts
 import pytest
 
 import gamedp
+from gamedp.cli.options import Bytes
 from gamedp.games.wubbel import Wubbel
 
 QUICK = ("--quiet", "--seconds", "0.001", "--max-seconds", "60")
@@ -92,10 +94,24 @@ def test_all_methods_on_a_game(run):
 
 
 @pytest.mark.parametrize(
+    ("text", "number"), [("4G", 4e9), ("1.5g", 1.5e9), ("4e9", 4e9), ("20M", 2e7)]
+)
+def test_bytes_with_a_letter(text, number):
+    options = cyclopts.App(result_action="return_value")
+
+    @options.default
+    def most(*, max_bytes: Bytes = None):
+        return max_bytes
+
+    assert options(["--max-bytes", text]) == number
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ((), "name a game"),
         (("matches", "--solvers", "nothing"), "solver or searcher"),
+        (("matches", "--max-bytes", "4X"), "'4X' is no number of bytes, such as 4e9 or 4G"),
         (("matches", "--sizes", "most"), "--sizes"),
         (("matches", "--sizes", "size=3"), "parameter of Matches"),
         (("matches", "nim", "--sizes", "matches=3"), "one game"),

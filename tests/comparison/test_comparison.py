@@ -222,7 +222,7 @@ class TestProcesses:
         assert again.rows == table.rows  # to the last digit: nothing was measured again
 
     def test_what_is_refused_at_once_needs_no_process(self, monkeypatch):
-        monkeypatch.delattr("gamedp.comparison.processes.subprocess.Popen")
+        monkeypatch.delattr("gamedp.comparison.measure.subprocess.Popen")
         table = compare(Wubbel(goal=5), solvers="backward-induction", processes=True)
         together = compare(Wubbel(goal=5), solvers="backward-induction")
         assert table.rows[0].status == together.rows[0].status == "UNSUPPORTED"
@@ -389,6 +389,23 @@ class TestPeers:
         table = compare(ring, gamedp.Discounted(0.9), "default", peers=["jaxdp"])
         assert "dense entries" in table.rows[1].reason
 
+    @pytest.mark.parametrize("game", [Wubbel(goal=4), Matches(matches=7)])
+    def test_openspiel(self, game):
+        pytest.importorskip("pyspiel")
+        pytest.importorskip("cvxpy")
+        table = compare(game, solvers="default", peers=["openspiel"])
+        assert [table.verdict(each) for each in table.rows] == ["proven", "confirmed"]
+        assert table.error(table.rows[1]) < 1e-5
+
+    def test_what_openspiel_is_not_asked(self):
+        pays_on_the_way = gamedp.Model.from_arrays(
+            [0, 1, 1], [0, 1], [1], [1.0], rewards=[2.0], terminals=[1]
+        )
+        table = compare(pays_on_the_way, solvers="default", peers=["openspiel"])
+        assert "pay at the end alone" in table.rows[1].reason
+        table = compare(pays_on_the_way, gamedp.Discounted(0.5), "default", peers=["openspiel"])
+        assert "one player or two opponents" in table.rows[1].reason
+
     @pytest.mark.parametrize("optimum", ["max", "min"])
     def test_storm(self, optimum):
         pytest.importorskip("stormpy")
@@ -410,6 +427,7 @@ class TestPeers:
 
     def test_a_peer_says_what_it_is_asked(self):
         table = compare(GAME, solvers="default", peers=True)
-        statuses = {each.status for each in table.rows if each.kind == "peer"}
-        assert statuses <= {"UNSUPPORTED", "NOT_INSTALLED"}
+        statuses = {each.method: each.status for each in table.rows if each.kind == "peer"}
+        assert statuses.pop("openspiel") in {"SOLVED", "NOT_INSTALLED"}
+        assert set(statuses.values()) <= {"UNSUPPORTED", "NOT_INSTALLED"}
         assert all(each.reason for each in table.rows if each.kind == "peer")

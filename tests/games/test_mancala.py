@@ -402,6 +402,27 @@ def test_small_games_keep_what_they_promise(game):
     assert "compiled and plain rules give the same model" in report.checks
 
 
+@pytest.mark.parametrize("options", VARIANTS, ids=repr)
+@pytest.mark.parametrize(("pits", "stones"), [(3, 5), (2, 9)])
+def test_moves_are_told_to_where_the_packed_rules_lead(options, pits, stones):
+    """Long sowings and chains, by rules in lists that share nothing with those on integers."""
+    report = check_game(Mancala(pits=pits, stones=stones, **options), max_states=40, compile=False)
+    assert "steps end at the next position" in report.checks
+
+
+def test_a_move_is_told_stone_by_stone():
+    game = Mancala(pits=3, stones=3)
+    start = game.initial_state()
+    [(_, board)] = game.outcomes(start, 3)
+    told = list(game.steps(start, 3, 0))
+    assert [words for words, _ in told] == ["3 stones of pit 3 are sown", "", "", ""]
+    assert [view.stores for _, view in told] == [(0, 0), (0, 1), (0, 1), (0, 1)]
+    assert str(told[-1][1]) == str(attrs.evolve(game.view(board), spots={}))
+    kalah = Mancala.kalah(pits=3, stones=3)
+    *_, (words, _) = kalah.steps(kalah.initial_state(), 1, 0)
+    assert words == "the last stone falls into the own store, which gives another move"
+
+
 @pytest.mark.parametrize("game", [g for g in SMALL_GAMES if g.players == 2], ids=repr)
 def test_values_stone_by_stone(game):
     value = reference.value_function(game)

@@ -12,7 +12,7 @@ from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.play.advice import advise
-from gamedp.play.play import Line
+from gamedp.play.play import Played
 from gamedp.web.positions import basis_facts, shown_position
 
 GAMES = [
@@ -30,7 +30,7 @@ def positions(game):
     rng, rules = np.random.default_rng(3), gamedp.rules.Rules(game)
     found = {}
     for _ in range(60):
-        line = Line.begin(rules, None, rng)
+        line = Played.begin(rules, None, rng)
         while not line.is_over:
             found[line.states[-1]] = None
             action = int(rng.choice(list(line.choices())))
@@ -44,7 +44,7 @@ def shown(rules, advice):
     basis = SimpleNamespace(solution=advice.result if is_solved else None, remoteness=None,
                             why_not=None, why_no_lengths=None, stakes={})  # fmt: skip
     made = SimpleNamespace(name="game", parameters={}, rules=rules)
-    played = Line(rules, [advice.state], earned=[0.0] * rules.num_players)
+    played = Played(rules, [advice.state], earned=[0.0] * rules.num_players)
     assert basis_facts(basis, advice)["why"] == advice.basis
     return shown_position(made, played, advice, basis)
 

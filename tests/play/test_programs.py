@@ -25,8 +25,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.play import Program, Remote
 from gamedp.play.channel import KEEPER, Channel
-from gamedp.play.protocol import action_in, message_line, name_in, question, read_answer
-from gamedp.play.seat import Fault
+from gamedp.play.protocol import Fault, action_in, message_line, name_in, question, read_answer
 from gamedp.rules import Rules
 
 BAD_BOT = Path(__file__).parent.parent / "helpers" / "bad_bot.py"

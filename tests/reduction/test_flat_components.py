@@ -12,7 +12,7 @@ from reductions import is_reduced, reduction_of
 import gamedp
 from gamedp.reduction import OutOfTimeError, reduce
 from gamedp.reduction.potentials import flat_parts
-from gamedp.solvers.tools.facts import Refusal
+from gamedp.solvers.request import Refusal
 from gamedp.testing import exact_values
 
 relaxed = settings(

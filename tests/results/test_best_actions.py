@@ -18,7 +18,7 @@ from gamedp.testing import (
     exact_committed_values,
     exact_values,
 )
-from gamedp.testing.advice import Advice
+from gamedp.testing.advice import AdviceTrial
 
 UNFAIR = Fraction(2, 5)
 
@@ -359,7 +359,7 @@ def judged(rng, model, objective):
         return False
     if solution.guarantee is not gamedp.Guarantee.TWO_SIDED:
         return False
-    assert list(Advice.of(solution, truth, Fraction(1, 10**8)).complaints()) == []
+    assert list(AdviceTrial.of(solution, truth, Fraction(1, 10**8)).complaints()) == []
     return True
 
 

@@ -6,8 +6,10 @@ from typing import NamedTuple
 import attrs
 import pytest
 from hypothesis import given, settings, strategies as st
+from shedding_games import Stepping
 
 import gamedp
+from gamedp.games.matches import Matches
 from gamedp.rules import Rules
 from gamedp.testing import check_game
 
@@ -179,6 +181,35 @@ def test_they_are_found_wherever_they_are():
         gamedp.simulate(Late(), [lambda _: 0], games=5, by_rules=True, compile="never")
     with pytest.raises(gamedp.errors.CompilationError, match="compiled rules cannot have"):
         gamedp.compile(Late(), compile="always")
+
+
+class Paid(Matches):
+    """The last match loses, and each that is taken is worth something."""
+
+    def outcomes(self, state, action):
+        for chance, following in super().outcomes(state, action):
+            yield chance, following, float(action)
+
+
+def test_sums_of_games_refuse_them():
+    game = gamedp.sums.Sum(Paid(matches=3, misere=False), Matches(matches=2, misere=False))
+    with refused():
+        gamedp.solve(game, compile="never")
+    with pytest.raises(gamedp.UnsupportedProblemError, match="nothing earned on the way"):
+        gamedp.sums.grundy_values(Paid(matches=3, misere=False))
+
+
+class Shared(Stepping):
+    """A game with tables of endings whose outcomes have rewards."""
+
+    def outcomes(self, state, action):
+        yield 1.0, self.after(state, action), 1.0
+
+
+def test_tables_of_endings_refuse_them():
+    game = Shared(seed=1, layers=2, width=3)
+    with refused():
+        gamedp.searchers.EndgameTables.build(game, 2, compile="never")
 
 
 def test_matrices_keep_their_means():

@@ -28,9 +28,9 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.searchers import expectiminimax, expectiminimax_loop as loop
-from gamedp.searchers.outcomes_loop import ESTIMATE
+from gamedp.searchers.node_loop import ESTIMATE
 from gamedp.searchers.root import root_of
-from gamedp.searchers.transposition import LOWER, UPPER
+from gamedp.searchers.stacks import LOWER, UPPER
 
 GAMES = (
     Bounded,

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
 
 import gamedp
-from gamedp.bellman import deflation
+from gamedp.bellman import intervals
 from gamedp.graph.sets import buchi_states
 from gamedp.solvers.tools import deflation as deflating
 from gamedp.testing import exact_values
@@ -229,7 +229,7 @@ def test_where_all_can_end_nothing_is_deflated(monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr(deflation, "narrow_jit", refuse)
+    monkeypatch.setattr(intervals, "narrow_jit", refuse)
     model = gamedp.Model.from_arrays(
         [0, 2, 3, 3], [0, 2, 3, 5], [1, 2, 2, 0, 2], [0.5, 0.5, 1.0, 0.5, 0.5], terminals=[2],
         players=[0, 1, 0], rewards=[1.0, 2.0, 0.5],
@@ -298,7 +298,7 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
     results = []
     for suffix in ("", "_jit"):
         narrow, reply, deflate = (
-            getattr(deflation, name + suffix) for name in ("narrow", "reply", "deflate")
+            getattr(intervals, name + suffix) for name in ("narrow", "reply", "deflate")
         )
         low, high = lower.copy(), upper.copy()
         policy, replies = np.full(size, -1), np.full(size, -1)

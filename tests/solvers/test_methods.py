@@ -10,7 +10,7 @@ from solving import FIXED_POINT, REGISTERED, assert_contains, walk
 import gamedp
 from gamedp.runtime import limit
 from gamedp.testing import exact_values, problem_kinds, support_table
-from gamedp.testing.check_solver import _model as model_of
+from gamedp.testing.solver_checks import _model as model_of
 from gamedp.testing.strategies import models
 
 relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])

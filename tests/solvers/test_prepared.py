@@ -6,8 +6,8 @@ import pytest
 import gamedp
 from gamedp.bellman import average
 from gamedp.reduction import Reduction
+from gamedp.solvers.request import Refusal, Undecided
 from gamedp.solvers.tools import prepared as preparing
-from gamedp.solvers.tools.facts import Refusal, Undecided
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
 

@@ -8,8 +8,8 @@ import pytest
 
 import gamedp
 from gamedp.runtime.limit import Reporter
-from gamedp.solvers.tools.exact import bounds
-from gamedp.solvers.tools.exact.bounds import bounds_by_rationals
+from gamedp.solvers.tools.exact import work
+from gamedp.solvers.tools.exact.work import bounds_by_rationals
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.testing import exact_values
 
@@ -103,14 +103,14 @@ def test_what_is_left_to_doubles(monkeypatch):
     ends = gamedp.Problem(
         attrs.evolve(model, players=np.zeros(6, np.int8)), gamedp.TotalReward("max")
     )
-    assert bounds._offset(Prepared(ends).opponents) is None
+    assert work._offset(Prepared(ends).opponents) is None
     assert found(ends) is None
     assert found(gamedp.Problem(weary(), until), seconds=1e-9) is None
     tiny = gamedp.Problem(weary(2.0**-1010), gamedp.Reachability([4]))
     assert found(tiny) is None
     assert found(gamedp.Problem(weary(), gamedp.Discounted(0.5))) is None
-    monkeypatch.setattr(bounds, "MOST_STATES", 5)
-    monkeypatch.setattr(bounds, "MOST_WITHOUT_FLINT", 5)
+    monkeypatch.setattr(work, "MOST_STATES", 5)
+    monkeypatch.setattr(work, "MOST_WITHOUT_FLINT", 5)
     assert found(gamedp.Problem(weary(), until)) is None
 
 

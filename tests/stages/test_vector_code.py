@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gamedp.stages.kernels import sweep_stage_jit
-from gamedp.stages.vector_code import LANES, Program, settle_plainly
+from gamedp.stages.vector_code import LANES, StageProgram, settle_plainly
 
 SCRATCH = np.zeros((1, LANES))
 
@@ -22,7 +22,7 @@ def random_program(seed, num_ends, num_inner, *, rewards):
             probabilities += (weights / weights.sum()).tolist()
             offsets.append(len(rows))
         choices.append(len(offsets) - 1)
-    program = Program(
+    program = StageProgram(
         np.array(choices, np.int64),
         np.array(offsets, np.int64),
         np.array(rows, np.int64),
@@ -56,7 +56,7 @@ def test_registers_and_plain_python_agree(seed, num_ends, num_inner, rewards):
 
 @pytest.mark.parametrize("maximise", [True, False])
 def test_a_choice_with_a_forbidden_outcome_is_not_taken(maximise):
-    program = Program(
+    program = StageProgram(
         np.array([0, 2]),
         np.array([0, 2, 3]),
         np.array([0, 1, 2]),

@@ -31,10 +31,10 @@ from gamedp.errors import (
 )
 from gamedp.games.kniffel import Kniffel, load_record
 from gamedp.games.matches import Matches, Nim
-from gamedp.play.book import Book
+from gamedp.play.pairing import Book
 from gamedp.runtime.files import locked, open_plain, write_whole
 from gamedp.storage import folder as folders
-from gamedp.testing.check_solver import small_problems
+from gamedp.testing.solver_checks import small_problems
 
 
 def forge(folder, change, noun="solution"):

@@ -13,7 +13,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.matches import Matches, MatchesState
 from gamedp.games.wubbel import Wubbel
-from gamedp.policies import columns
+from gamedp.policies import arrays
 from gamedp.storage import texts
 
 TAKEN = "style=bold"
@@ -133,7 +133,7 @@ def test_a_staged_game_has_the_stage_of_each_context(game, tmp_path):
 
 def test_a_staged_game_of_too_many_positions_is_refused(tmp_path, monkeypatch):
     solution = gamedp.solve(Kniffel(dice=1, faces=2, throws=1, threshold=3), compile="never")
-    monkeypatch.setattr(columns, "MAX_ROWS", 10)
+    monkeypatch.setattr(arrays, "MAX_ROWS", 10)
     with pytest.raises(UnsupportedProblemError, match="10 are the most"):
         gamedp.write_policy(tmp_path / "policy.csv", solution)
     assert not list(tmp_path.iterdir())

@@ -12,7 +12,8 @@ import gamedp
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.testing import ConformanceError, check_game
-from gamedp.testing.check_game import (
+from gamedp.testing.complaints import DETERMINISTIC, VALUE
+from gamedp.testing.game_checks import (
     ACTIONS,
     ACYCLIC,
     CANONICAL,
@@ -23,11 +24,12 @@ from gamedp.testing.check_game import (
     MOVER,
     NAMES,
     NUMBERS,
+    PATTERNS,
     PROBABILITIES,
     STATES,
+    STEPS,
     VIEWS,
 )
-from gamedp.testing.complaints import DETERMINISTIC, VALUE
 
 
 class Spot(NamedTuple):
@@ -76,6 +78,12 @@ def test_good_games_pass(game):
     assert report.complete
     assert report.compiled
     assert "canonical is a symmetry" in str(report)
+
+
+def test_steps_are_checked_where_they_are_told():
+    assert STEPS in check_game(Matches(), compile=False).checks
+    assert STEPS not in check_game(Good(), compile=False).checks
+    assert STEPS not in check_game(Horizon(), compile=False).checks
 
 
 def test_only_so_many_states():
@@ -261,6 +269,46 @@ class Misplaced(Good):
         return gamedp.views.Heaps((state.left,), spots={state.left: (0, 1)} if state.left else {})
 
 
+class Unlike(Good):
+    def pattern(self, state):
+        return gamedp.views.Pattern(row=[("six", 6)])
+
+
+class Misled(Good):
+    def pattern(self, state):
+        return gamedp.views.Pattern(row=[("none", Spot(0, 0))], here=0)
+
+
+class Lecturing(Good):
+    def pattern(self, state):
+        return "the mover wins"
+
+
+class Horizon(Good):
+    steps = 3  # no method, so not what tells of a move
+
+
+class Wandering(Good):
+    def view(self, state):
+        return gamedp.views.Heaps((state.left,))
+
+    def steps(self, state, action, outcome):
+        return [("taken", gamedp.views.Heaps((state.left + 1,)))]
+
+
+class Silent(Good):
+    def steps(self, state, action, outcome):
+        return ["taken"]
+
+
+class Babbling(Good):
+    def steps(self, state, action, outcome):
+        return [("taken", self.view(state))] * 1001
+
+    def view(self, state):
+        return gamedp.views.Heaps((state.left,))
+
+
 class Showing(Good):
     def outcome_view(self, state, action, outcome):
         return outcome
@@ -432,6 +480,12 @@ class Raising(Good):
             {VIEWS},
             "outcome_view(Spot(player=0, left=6), 1, 0) is 0; it must be one of the classes",
         ),
+        (Wandering(), {STEPS}, "steps(Spot(player=0, left=6), 1, 0) ends with another picture"),
+        (Silent(), {STEPS}, "has the step 'taken'; a step is (words, view)"),
+        (Babbling(), {STEPS}, "has more than 1,000 steps; tell several in one"),
+        (Unlike(), {PATTERNS}, "pattern(Spot(player=0, left=6)) calls 6 six, which is not a Spot"),
+        (Misled(), {PATTERNS}, "has another position where here says it is"),
+        (Lecturing(), {PATTERNS}, "it must be a gamedp.views.Pattern or None"),
         (Unsure(), {HEURISTIC}, "heuristic(Spot(player=0, left=6), 0) is inf"),
         (Denying(), {IS_STATE}, "left=3), which is_state() denies"),
         (

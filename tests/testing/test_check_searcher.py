@@ -22,8 +22,8 @@ from search_games import (
 
 import gamedp
 from gamedp.testing import ConformanceError, check_searcher, small_games
-from gamedp.testing.check_searcher import BEST, FORM, LINE
 from gamedp.testing.complaints import BOUNDS, STATUS
+from gamedp.testing.searcher_checks import BEST, FORM, LINE
 from gamedp.testing.strategies import games
 
 TABLE = {"table_bytes": 2**14}

@@ -18,8 +18,8 @@ from gamedp.testing import (
     small_problems,
 )
 from gamedp.testing.advice import ACTION_VALUES, BEST_ACTIONS
-from gamedp.testing.check_solver import FORM, POLICY, RUNS, SOLVES, SUPPORTS, UNCHANGED
 from gamedp.testing.complaints import BOUNDS, DETERMINISTIC, STATUS, VALUE
+from gamedp.testing.solver_checks import FORM, POLICY, RUNS, SOLVES, SUPPORTS, UNCHANGED
 from gamedp.testing.strategies import games, models
 
 relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -21,8 +21,8 @@ from gamedp.testing import (
     small_games,
     small_problems,
 )
-from gamedp.testing.check_game import ACYCLIC, COMPILED, COUNTS, ERRORS, MOVER, NAMES, NUMBERS
-from gamedp.testing.check_searcher import RUNS as SEARCH_RUNS
+from gamedp.testing.game_checks import ACYCLIC, COMPILED, COUNTS, ERRORS, MOVER, NAMES, NUMBERS
+from gamedp.testing.searcher_checks import RUNS as SEARCH_RUNS
 
 SOLVER, SEARCHER = gamedp.solvers.PolicyIteration(), gamedp.searchers.Minimax()
 WALK = {"walk": small_problems()["a walk"]}

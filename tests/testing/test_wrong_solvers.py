@@ -8,8 +8,8 @@ from named_checks import failed_checks
 import gamedp
 from gamedp.testing import ConformanceError, check_solver, small_problems
 from gamedp.testing.advice import ACTION_VALUES, BEST_ACTIONS
-from gamedp.testing.check_solver import POLICY
 from gamedp.testing.complaints import BOUNDS
+from gamedp.testing.solver_checks import POLICY
 
 
 def with_model(problem, **changes):

@@ -10,7 +10,7 @@ import pytest
 import gamedp
 from gamedp.games import Mancala, Matches, Nim, Wubbel
 from gamedp.rules import Rules
-from gamedp.views import Card, Dice, Grid, Heaps, Pits, Scores, Text, to_plain
+from gamedp.views import Card, Dice, Grid, Heaps, Pattern, Pits, Scores, Text, to_plain
 
 VIEWS = [
     Heaps((3, 0, 100), spots={4: (0, 3)}),
@@ -41,6 +41,14 @@ def test_a_view_is_a_value_that_json_can_hold(view):
     ("make", "words"),
     [
         (lambda: Heaps(3), "Heaps: counts must be a sequence of whole numbers, not 3"),
+        (lambda: Pattern(3), "Pattern: words must be text, not 3"),
+        (lambda: Pattern(claim="won"), "claim is 'won'; it is one of win, draw, loss"),
+        (lambda: Pattern(view="0"), "view is '0', and no view"),
+        (lambda: Pattern(row=3), "row must be a sequence of (name, state) pairs, not 3"),
+        (lambda: Pattern(row=["ab"]), "row has 'ab', which is no (name, state) pair"),
+        (lambda: Pattern(row=[(1, 2)]), "row must be text, not 1"),
+        (lambda: Pattern(row=zip(itertools.repeat("a"), itertools.count())), "4,096"),
+        (lambda: Pattern(row=[("a", 1)], here=1), "here is 1, which is no place in the row"),
         (lambda: Heaps((1.5,)), "counts must be whole numbers, 0 to 9007199254740991, not 1.5"),
         (lambda: Heaps((-1,)), "not -1"),
         (lambda: Heaps((True,)), "not True"),

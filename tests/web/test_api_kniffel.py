@@ -21,10 +21,9 @@ from gamedp.games.kniffel import (
     outlook_against,
     outlook_for_total,
 )
-from gamedp.games.kniffel.adviser import MOST_KNOWN
+from gamedp.games.kniffel.adviser import MOST_KNOWN, reasons
 from gamedp.games.kniffel.answers import explained, read_query
 from gamedp.games.kniffel.page import page
-from gamedp.games.kniffel.reasons import reasons
 from gamedp.web.files import files_of_pages, page_files
 from gamedp.web.jobs import Jobs
 

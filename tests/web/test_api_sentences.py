@@ -5,11 +5,16 @@ import importlib.resources
 import re
 import string
 
+import numpy as np
 import pytest
 from hostile_requests import HOSTILE
 from web_client import Client
 
 import gamedp
+from gamedp.games.mancala import Mancala
+from gamedp.games.matches import Matches, Nim
+from gamedp.games.wubbel import Wubbel
+from gamedp.rules import Rules
 from gamedp.runtime.registry import GAMES, PAGES, registered
 from gamedp.web.app import language_of
 from gamedp.web.plugin import Page
@@ -178,3 +183,32 @@ def test_nothing_here_names_a_game():
     assert len(texts) > 30
     assert not {file.name for file, text in texts.items() if forbidden.search(text)}
     assert not {file.name for file in files if forbidden.search(file.name)}
+
+
+TOLD = [
+    *(Matches(), Nim(), Nim(misere=False), Wubbel(goal=9), Wubbel(goal=9, grace=True)),
+    *(Mancala(pits=3, stones=3), Mancala.kalah(pits=3, stones=3), Mancala(pits=3, players=3)),
+    Mancala(pits=2, stones=3, captures="opposite-empty"),
+]
+
+
+@pytest.mark.parametrize("game", TOLD, ids=repr)
+def test_what_happens_and_why_is_said_in_german(game):
+    """Along random games: actions, outcomes, steps and patterns, and no English is left in them."""
+    rules, names = Rules(game), texts_of(type(game))["de"]["names"]
+    rng = np.random.default_rng(7)
+    said = set()
+    for _ in range(8):
+        state = rules.initial()[0][1]
+        while not rules.is_terminal(state):
+            pattern = rules.pattern(state)
+            said.add(pattern.words if pattern else "")
+            action = int(rng.choice(list(game.actions(state))))
+            outcome = int(rng.integers(len(list(game.outcomes(state, action)))))
+            said |= {rules.action_name(state, action), rules.outcome_name(state, action, outcome)}
+            said |= {words for words, _ in rules.steps(state, action, outcome)}
+            state = list(game.outcomes(state, action))[outcome][1]
+    for words in said - {""}:
+        german = translated(words, names)
+        assert german != words
+        assert not re.search(r"\b(the|of|is|are|which|taken|stones|turn|wins|loses)\b", german)

@@ -64,7 +64,7 @@ def test_a_folder_holds_what_the_server_answers(tmp_path, run):
     data = json.loads((tmp_path / "out" / listed[0]["file"]).read_text())
     with Client() as client:
         line = {"start": None, "actions": [], "outcomes": []}
-        place = data["starts"][0]["position"]
+        place, last_steps = data["starts"][0]["position"], []
         while True:
             answer = client.position("matches", line=line)
             position = data["positions"][place]
@@ -79,12 +79,18 @@ def test_a_folder_holds_what_the_server_answers(tmp_path, run):
                 each["action"]: [chance.pop("next") for chance in each["chance"]]
                 for each in position["actions"]
             }
+            steps = {
+                each["action"]: [chance.pop("steps") for chance in each["chance"]]
+                for each in position["actions"]
+            }
             best = [each["action"] for each in answer["actions"] if each["best"] != "no"]
             assert position.pop("chosen") == best
             assert position == {name: answer[name] for name in position}
             left = {"game", "line", "played", "previous", "pending", "earned", "range", "basis"}
-            assert answer.keys() - position.keys() == left
+            assert answer.keys() - position.keys() == left | {"steps"}
+            assert answer["steps"] == last_steps
             action = answer["actions"][-1]["action"]
+            last_steps = steps[action][0]
             line["actions"].append(action)
             line["outcomes"].append(0)
             place = following[action][0]

@@ -484,11 +484,11 @@ def test_the_figure_opens_where_the_article_looks_and_goes_where_the_game_goes(v
     said += ", but not with 18\N{EN DASH}20."
     assert said in here.inner_text()
     assert page.locator("#surface-slice").input_value() == "24"
-    assert page.locator(".surface-flat .mark").count() == 0
+    assert page.locator(".surface-flat .ring").count() == 0
     page.locator(".outcome").nth(4).click()
     page.get_by_text("The game is at 5:").wait_for()
     assert page.locator("#surface-slice").input_value() == "0"
-    assert page.locator(".surface-flat .mark").count() == 1
+    assert page.locator(".surface-flat .ring").count() == 1
     share = page.locator(".side-value").first.inner_text().split(" %")[0]
     assert here.inner_text().endswith(f"The game is at 5: {share} %.")
     before = page.locator("canvas").evaluate("(canvas) => canvas.toDataURL()")

@@ -6,8 +6,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.adapters.discrete_dp import as_discrete_dp
-from gamedp.adapters.environments import as_environment, as_pettingzoo
+from gamedp.adapters.environments import (
+    as_discrete_dp,
+    as_environment,
+    as_openspiel,
+    as_pettingzoo,
+)
 from gamedp.adapters.gymnasium import Gymnasium
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.openspiel import OpenSpiel
@@ -28,6 +32,7 @@ __all__ = [
     "Parts",
     "as_discrete_dp",
     "as_environment",
+    "as_openspiel",
     "as_pettingzoo",
     "read_model",
     "write_model",

@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
-__all__ = [
-    "INDEX",
-    "Archive",
-    "bits_of",
-    "damaged",
-    "packed",
-    "unsupported",
-    "write_archive",
-]
 
 INDEX = "index.json"
 

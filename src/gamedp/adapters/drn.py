@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["DRN", "read_drn", "write_drn"]
 
 KINDS = ("DTMC", "MDP")
 
@@ -120,7 +119,7 @@ def read_drn(path: Path, most: int) -> Parts:
         action_names=names,
         initial=np.array(found.labels.pop(INITIAL, []), np.int64),
         labels={
-            name: _mask(listed, states)
+            name: np.isin(np.arange(states), listed)
             for name, listed in (found.labels | {name: [] for name in unused}).items()
         },
         rewards=rewards,
@@ -310,12 +309,6 @@ def _rewards(file: TextFile, head: _Head, listed: list[tuple[int, int, str]], co
     rows = [row for row, _, _ in listed]
     numbers = file.numbers(words, places, "a reward").reshape(len(rows), len(head.rewards))
     return spread(numbers, rows, count)
-
-
-def _mask(listed: Iterable[int], count: int) -> Any:
-    mask = np.zeros(count, np.bool_)
-    mask[list(listed)] = True
-    return mask
 
 
 def _actions(words: list[str]) -> tuple[Any, tuple[str, ...]]:

@@ -6,16 +6,12 @@ import ast
 import functools
 import math
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from gamedp.adapters.chances import meant
-from gamedp.adapters.packages import installed
+from gamedp.adapters.packages import installed, meant
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
-
-__all__ = ["EnvironmentState", "Gymnasium"]
 
 Outcome: TypeAlias = tuple[float, int, float, bool]
 """Probability, next state, reward, and whether the episode ends, as in Gymnasium's tables."""
@@ -134,24 +130,27 @@ class Gymnasium:
         """Return the actions that the table has in a state."""
         return list(self._actions[state.number])
 
-    def outcomes(
-        self, state: EnvironmentState, action: int
-    ) -> Iterator[tuple[Any, EnvironmentState]]:
-        """Yield the rows of the table."""
+    def outcomes(self, state: EnvironmentState, action: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of the table; with their rewards, unless these are all the same."""
         row = self._actions[state.number][action]
         probabilities = meant([outcome[0] for outcome in row])
-        for probability, (_, following, _, over) in zip(probabilities, row, strict=True):
+        same = self._reward_of_all(row) is not None
+        for probability, (_, following, reward, over) in zip(probabilities, row, strict=True):
             if following not in self._actions and not over:
                 message = f"the table leads to state {following}, which it does not have."
                 raise InvalidModelError(message)
-            yield probability, EnvironmentState(following, over)
+            outcome = probability, EnvironmentState(following, over)
+            yield outcome if same else (*outcome, reward)
 
-    def reward(self, state: EnvironmentState, action: int, player: int) -> Fraction:  # noqa: ARG002
-        """Return the expected reward of an action, exactly."""
-        row = self._actions[state.number][action]
-        probabilities = meant([outcome[0] for outcome in row])
-        rewards = (Fraction(outcome[2]) for outcome in row)
-        return sum(map(Fraction.__mul__, map(Fraction, probabilities), rewards), Fraction())
+    def reward(self, state: EnvironmentState, action: int, player: int) -> float:  # noqa: ARG002
+        """Return what an action earns however it turns out."""
+        return self._reward_of_all(self._actions[state.number][action]) or 0.0
+
+    @staticmethod
+    def _reward_of_all(row: tuple[Outcome, ...]) -> float | None:
+        """Return the reward of all outcomes that are possible; None if they differ."""
+        rewards = {reward for probability, _, reward, _ in row if probability}
+        return rewards.pop() if len(rewards) == 1 else None
 
     def payoff(self, state: EnvironmentState, player: int) -> float:  # noqa: ARG002
         """Return nothing: rewards come on the way."""

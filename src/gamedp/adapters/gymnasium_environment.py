@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
+from gamedp.adapters.positions import Positions, Seating, drawn
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-
-if TYPE_CHECKING:
-    from gamedp.adapters.positions import Positions, Seating
-
-__all__ = ["GameEnvironment", "checked_render_mode", "number_of", "space_of"]
 
 RENDER_MODES = ("ansi",)
 
@@ -55,7 +51,7 @@ class GameEnvironment(gymnasium.Env[Any, Any]):
         maker: Any = GameEnvironment  # with options of its own
         # By this, Gymnasium makes it again: for checks, and several of them side by side.
         self.spec = EnvSpec(
-            id=f"gamedp/{'Model' if model.rules is None else type(model.rules.game).__name__}-v0",
+            id=f"gamedp/{positions.name}-v0",
             entry_point=maker,
             kwargs={"positions": positions, "illegal": illegal, "render_mode": render_mode},
         )
@@ -74,7 +70,7 @@ class GameEnvironment(gymnasium.Env[Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode; return the observation and the actions that are possible."""
         super().reset(seed=seed, options=options)
-        self._position = self.positions.start(self.np_random)
+        self._position = drawn(self.positions.starts, self.np_random)
         return self._seen(self._position)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -94,9 +90,9 @@ class GameEnvironment(gymnasium.Env[Any, Any]):
         if choice is None:
             if self._illegal == "error":
                 remedy = ' With illegal="stay", it would change nothing and earn 0.'
-                raise positions.refused(position, action, remedy)
+                raise positions.refused(position, action, 'info["action_mask"]', remedy)
         else:
-            self._position = positions.following(position, choice, self.np_random)
+            self._position = drawn(positions.outcomes(position, choice), self.np_random)
             (reward,) = positions.received(position, choice, self._position)
             position = self._position
         observation, info = self._seen(position)

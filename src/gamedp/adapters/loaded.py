@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gamedp.model.validation.forms import Variables
 
-__all__ = ["LoadedModel"]
-
 
 Array = TypeVar("Array")
 

@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import attrs
 
-from gamedp.adapters.chances import meant
-from gamedp.adapters.packages import installed
+from gamedp.adapters.packages import installed, meant
 from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
@@ -24,8 +23,6 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.runtime.options import one_of
-
-__all__ = ["OpenSpiel", "SpielState"]
 
 Telling: TypeAlias = Literal["text", "counts", "history"]
 """The way to tell two states apart: see :class:`OpenSpiel`."""
@@ -229,10 +226,15 @@ class OpenSpiel:
         """Return OpenSpiel's numbers of the legal actions."""
         return list(_at(state).legal_actions())
 
-    def outcomes(self, state: SpielState, action: int) -> Iterator[tuple[Any, SpielState]]:
-        """Yield the next positions at which someone moves, or the game is over."""
-        for chance, after, _ in _drawn(_at(state).child(action)):
-            yield chance, self._state(after)
+    def outcomes(self, state: SpielState, action: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the next positions at which someone moves, or the game is over.
+
+        With what player 0 gets on the way there, where that hangs on chance.
+        """
+        gains = self._gains(state, action)
+        for number, (chance, after, _) in enumerate(_drawn(_at(state).child(action))):
+            outcome = chance, self._state(after)
+            yield outcome if gains is None else (*outcome, gains[number])
 
     def payoff(self, state: SpielState, player: int) -> float:
         """Return what a player gets at the end; nothing, if it all comes on the way."""
@@ -242,9 +244,13 @@ class OpenSpiel:
         return spiel.checked(_at(state).returns()[player])
 
     def reward(self, state: SpielState, action: int, player: int) -> Fraction | float:
-        """Return what a player may expect of an action, in games that pay on the way."""
+        """Return what a player gets for an action, in games that pay on the way.
+
+        Where that hangs on chance, and all players have payoffs of their own, it is the mean;
+        otherwise the outcomes have it.
+        """
         spiel = _spiel(state.game)
-        if not spiel.pays_on_the_way:
+        if not spiel.pays_on_the_way or self._gains(state, action) is not None:
             return 0.0
         before = _at(state)
         had = before.returns()[player]
@@ -253,8 +259,18 @@ class OpenSpiel:
             for chance, after, _ in _drawn(before.child(action))
         )
         expected = sum(parts, Fraction())
-        has_own = spiel.players > 2 or spiel.sum is None
-        return float(expected) if has_own else expected
+        return float(expected) if spiel.has_own_payoffs else expected
+
+    @staticmethod
+    def _gains(state: SpielState, action: int) -> list[Fraction] | None:
+        """Return what player 0 gets with each outcome, if they differ and the model can have it."""
+        spiel = _spiel(state.game)
+        if not spiel.pays_on_the_way or spiel.has_own_payoffs:
+            return None
+        before = _at(state)
+        had = before.returns()[0]
+        gains = [_gain(had, after.returns()[0]) for _, after, _ in _drawn(before.child(action))]
+        return gains if len(set(gains)) > 1 else None
 
     def value_range(self, state: SpielState, player: int) -> tuple[float, float]:  # noqa: ARG002 - as in the protocol
         """Return the range of payoffs that OpenSpiel states, in games that pay at the end."""
@@ -384,6 +400,11 @@ class _Spiel:
             return 0.0
         total = self.game.utility_sum() if kind.utility == utility.CONSTANT_SUM else None
         return None if total is None else float(total)
+
+    @property
+    def has_own_payoffs(self) -> bool:
+        """Whether each player has payoffs of their own, with no constant sum."""
+        return self.players > 2 or (self.players == 2 and self.sum is None)
 
     @functools.cached_property
     def range(self) -> tuple[float, float]:

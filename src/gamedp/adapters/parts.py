@@ -30,18 +30,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = [
-    "CHOICES",
-    "STATES",
-    "TRANSITIONS",
-    "FileFormat",
-    "Parts",
-    "assemble",
-    "check_memory",
-    "offsets_of",
-    "spread",
-    "too_large",
-]
 
 STATES, CHOICES, TRANSITIONS = "states", "choices", "branches"
 """The entities that may have rewards; words of the UMB format."""

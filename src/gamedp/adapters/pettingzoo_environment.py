@@ -14,10 +14,8 @@ from gamedp.adapters.gymnasium_environment import (
     number_of,
     space_of,
 )
-from gamedp.adapters.positions import Positions, Seating
+from gamedp.adapters.positions import Positions, Seating, drawn
 from gamedp.errors import InvalidParameterError
-
-__all__ = ["GameForAgents"]
 
 
 class GameForAgents(AECEnv[str, Any, Any]):
@@ -32,10 +30,8 @@ class GameForAgents(AECEnv[str, Any, Any]):
 
     def __init__(self, positions: Positions, *, render_mode: str | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # PettingZoo's own
-        rules = positions.model.rules
-        name = "model" if rules is None else type(rules.game).__name__.lower()
         self.metadata = {
-            "name": f"{name}_v0",
+            "name": f"{positions.name.lower()}_v0",
             "render_modes": list(RENDER_MODES),
             "is_parallelizable": False,
         }
@@ -69,7 +65,7 @@ class GameForAgents(AECEnv[str, Any, Any]):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self._skip_agent_selection = None  # type: ignore[assignment]  # as AECEnv has it
-        self._go_to(self.positions.start(self._rng))
+        self._go_to(drawn(self.positions.starts, self._rng))
 
     def step(self, action: Any) -> None:
         """Take an action of the player to move; None where the game is over for that player.
@@ -89,8 +85,8 @@ class GameForAgents(AECEnv[str, Any, Any]):
             return
         choice = positions.choices(position).get(number_of(action))
         if choice is None:
-            raise positions.refused(position, action, "")
-        following = positions.following(position, choice, self._rng)
+            raise positions.refused(position, action, 'info["action_mask"]')
+        following = drawn(positions.outcomes(position, choice), self._rng)
         received = positions.received(position, choice, following)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict(zip(self.agents, received, strict=True))

@@ -18,7 +18,6 @@ from gamedp.rules.layout import PackedTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Observed", "Positions", "Seating", "model_of"]
 
 Observed: TypeAlias = Literal["fields", "index"]
 """The part of a state that is observed: its fields, or its number in the model."""
@@ -135,14 +134,16 @@ class Positions:
         mask[list(self.choices(position))] = 1
         return mask
 
-    def refused(self, position: Seating, action: Any, remedy: str) -> InvalidParameterError:
-        """Return the error for an action that is not possible."""
+    def refused(
+        self, position: Seating, action: Any, listed: str, remedy: str = ""
+    ) -> InvalidParameterError:
+        """Return the error for an action that is not possible; `listed` has those that are."""
         model, possible = self.model, list(self.choices(position))
         words = ", ".join(map(str, possible[:MOST_LISTED]))
         more = ", ..." if len(possible) > MOST_LISTED else ""
         return InvalidParameterError(
             f"action {shown(action)} is not possible in {shown(model.state(position.state))}, "
-            f'where the possible ones are {words}{more}, as info["action_mask"] says.{remedy}'
+            f"where the possible ones are {words}{more}, as {listed} says.{remedy}"
         )
 
     def is_over(self, position: Seating) -> bool:
@@ -154,19 +155,18 @@ class Positions:
         player = int(self.model.players[position.state])
         return 1 - player if position.swapped else player
 
-    def start(self, rng: np.random.Generator) -> Seating:
-        """Return a position drawn from the start of the game."""
-        place = _drawn(self.model.initial_probabilities, rng)
-        swapped = self.model.initial_probabilities[place] < 0
-        return Seating(int(self.model.initial_states[place]), bool(swapped))
+    @functools.cached_property
+    def starts(self) -> list[tuple[float, Seating]]:
+        """The positions at which the game may begin, with the probability of each."""
+        model = self.model
+        return _seated(model.initial_probabilities, model.initial_states, swapped=False)
 
-    def following(self, position: Seating, choice: int, rng: np.random.Generator) -> Seating:
-        """Return a position drawn from the outcomes of a choice."""
+    def outcomes(self, position: Seating, choice: int) -> list[tuple[float, Seating]]:
+        """Return the positions to which a choice may lead, with the probability of each."""
         model = self.model
         first, end = model.transition_offsets[choice : choice + 2].tolist()
-        place = first + _drawn(model.probabilities[first:end], rng)
-        swapped = bool(model.probabilities[place] < 0)
-        return Seating(int(model.successors[place]), position.swapped != swapped)
+        probabilities, successors = model.probabilities[first:end], model.successors[first:end]
+        return _seated(probabilities, successors, swapped=position.swapped)
 
     def received(self, position: Seating, choice: int, following: Seating) -> list[float]:
         """Return what each player receives for a choice: its reward, and the payoff at the end."""
@@ -188,6 +188,11 @@ class Positions:
         pair = [float(number), total - float(number)]
         return pair[::-1] if swapped else pair
 
+    @property
+    def name(self) -> str:
+        """The name of the game's class."""
+        return "Model" if self.model.rules is None else type(self.model.rules.game).__name__
+
     def render(self, position: Seating) -> str:
         """Return a state in words, or as its game draws it."""
         state = self.model.state(position.state)
@@ -196,6 +201,14 @@ class Positions:
         return self.model.rules.render(state)
 
 
-def _drawn(probabilities: NDArray[np.float64], rng: np.random.Generator) -> int:
-    """Return the place of one of some signed probabilities, drawn with these."""
-    return int(rng.choice(len(probabilities), p=np.abs(probabilities)))
+def _seated(
+    signed: NDArray[np.float64], states: NDArray[np.signedinteger[Any]], *, swapped: bool
+) -> list[tuple[float, Seating]]:
+    """Return each state with its probability; where that is negative, the players change places."""
+    pairs = zip(signed.tolist(), states.tolist(), strict=True)
+    return [(abs(each), Seating(state, swapped != (each < 0))) for each, state in pairs]
+
+
+def drawn(outcomes: list[tuple[float, Seating]], rng: np.random.Generator) -> Seating:
+    """Return one of some positions, drawn with their probabilities."""
+    return outcomes[rng.choice(len(outcomes), p=[chance for chance, _ in outcomes])][1]

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-__all__ = ["TRA", "prism_files", "read_prism"]
 
 DIALECT = {"dtmc": False, "mdp": True}
 """The headers of Storm's dialect, and whether there are choices."""
@@ -438,9 +437,7 @@ def _transitions(parts: Parts) -> Iterable[str]:
 
 def _label_lines(parts: Parts) -> Iterable[str]:
     states = len(parts.choice_offsets) - 1
-    is_initial = np.zeros(states, np.bool_)
-    is_initial[parts.initial] = True
-    masks = {INITIAL: is_initial, **parts.labels}
+    masks = {INITIAL: np.isin(np.arange(states), parts.initial), **parts.labels}
     yield " ".join(f'{number}="{name}"' for number, name in enumerate(masks))
     table = np.array(list(masks.values()))
     for state in np.flatnonzero(table.any(axis=0)).tolist():

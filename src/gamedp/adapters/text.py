@@ -19,8 +19,6 @@ from gamedp.rules.exactness import MAX_EXACT_INTEGER, as_given, as_rational
 from gamedp.runtime.files import open_plain
 from gamedp.runtime.slices import LINES
 
-__all__ = ["TextFile", "word_of", "word_of_fraction", "write_lines"]
-
 WHOLE_OR_FRACTION = re.compile(r"\s*[+-]?\d+(/\d+)?\s*")
 """A number that is meant exactly, not as the nearest double."""
 

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.int64] | NDArray[np.bool_]
 
-__all__ = ["UMB", "VALUES", "read_umb", "read_variables", "write_umb", "write_variables"]
 
 VERSIONS = (0, 1)
 """Supported major versions of the format, which do not differ in the parts read here."""
@@ -234,9 +233,7 @@ def write_umb(file: BinaryIO, parts: Parts) -> None:
         files["state-to-choices.bin"] = parts.choice_offsets.astype("<u8").tobytes()
     if parts.players is not None:
         files["state-to-player.bin"] = parts.players.astype("<u4").tobytes()
-    is_initial = np.zeros(states, np.bool_)
-    is_initial[parts.initial] = True
-    files["state-is-initial.bin"] = bits_of(is_initial)
+    files["state-is-initial.bin"] = bits_of(np.isin(np.arange(states), parts.initial))
     # It may be left out where there is one each, but not every reader knows that.
     files["choice-to-branches.bin"] = parts.transition_offsets.astype("<u8").tobytes()
     files["branch-to-target.bin"] = parts.successors.astype("<u8").tobytes()

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["Ends", "names_of", "parts_of"]
 
 Ends: TypeAlias = Literal["loop", "none"]
 

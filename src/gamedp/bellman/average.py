@@ -34,7 +34,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,14 +43,9 @@ from gamedp.runtime.floats import TINY, UNIT
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.equation import Equation
     from gamedp.graph.graph import Graph
-
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 STEP = 0.75

@@ -21,12 +21,9 @@ from gamedp.runtime.floats import TINY, UNIT
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.equation import Equation
+    from gamedp.runtime.arrays import Floats, Naturals
 
-    Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
 
 ONE = np.uintp(1)
 

@@ -19,7 +19,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,10 +34,8 @@ from gamedp.bellman.sparse_elimination import STAYS, TOO_EXPENSIVE, eliminate_ji
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from gamedp.runtime.arrays import Floats
 
-    Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
 
 ONE = np.uintp(1)
 

@@ -19,11 +19,9 @@ from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.blocks import Block
+    from gamedp.runtime.arrays import Floats
 
-    Floats = npt.NDArray[np.float64]
 
 AWAY, GAIN, LENGTH, SIZE, INHERITED = range(5)
 """Columns after those of the states: see :mod:`gamedp.bellman.sparse_elimination`."""

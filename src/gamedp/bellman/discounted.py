@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from gamedp.bellman.equation import Equation
     from gamedp.bellman.policy_rows import Extremes, PolicyRows
     from gamedp.graph.graph import Graph
+    from gamedp.runtime.arrays import Floats
 
     Integers = npt.NDArray[np.int64]
-    Floats = npt.NDArray[np.float64]
 
 MAX_FAILED_IMPROVEMENTS = 8
 """Improvements that may fail to reduce the changes before there are fewer sweeps in between."""

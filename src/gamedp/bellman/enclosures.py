@@ -13,7 +13,7 @@ References
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -21,21 +21,7 @@ import numpy as np
 from gamedp.runtime.floats import PROBABILITY_ROUNDING, TINY, UNIT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Flags: TypeAlias = NDArray[np.bool_]
-    Integers: TypeAlias = NDArray[np.signedinteger[Any]]
-
-__all__ = [
-    "Products",
-    "enclosed_difference",
-    "enclosed_sum",
-    "enclosed_sums",
-    "estimated_sums",
-    "rounded_outward",
-    "scaled",
-]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 def enclosed_sums(

@@ -3,6 +3,14 @@
 The value of choice c for values v is ``constants[c] + discount * sum(P * v[successors])`` with
 signed probabilities P (see :class:`gamedp.Model`); that of a state is the largest or the smallest
 one of its choices. All kernels take an :class:`Equation`.
+
+In max-n, below, several players each take the action that is best for themselves.
+
+Probabilities may be coded: indices into a codebook, where the same few values recur. Dice, wind and
+servers have a handful of probabilities. A loop over more transitions than fit into the processor's
+cache waits for memory: with two bytes for the number of a probability, instead of eight for the
+probability itself, there is less to wait for. The values looked up are exactly the same numbers, so
+sums are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -11,22 +19,84 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.runtime.floats import TINY, UPWARD, rounds
+from gamedp.runtime.floats import TINY, UNIT, UPWARD, rounds
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.coded_probabilities import Probabilities
     from gamedp.graph.graph import Graph
+    from gamedp.runtime.arrays import Flags, Floats, Integers, Naturals
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
+    Probabilities = Floats | npt.NDArray[np.uint16]
 
 
+MAX_CODES = 1 << 12
+"""Largest size of a codebook: it stays in the processor's cache. With more, each access costs as
+much as is saved."""
+
+SLOTS = 4 * MAX_CODES
 ONE = np.uintp(1)
+HALF = np.uint64(32)
+LOW_HALF = np.uint64(2**32 - 1)
+FACTOR = np.uint64(0x9E3779B9)
+
+
+def probability(codes: Probabilities, codebook: Floats | None, place: int) -> float:
+    """Return the probability in a place: itself, or the value of its number in a codebook."""
+    # Each of the two is compiled separately, without the other.
+    if codebook is None:
+        return codes[place]  # type: ignore[no-any-return]
+    else:  # noqa: RET505 - numba leaves out a branch, not what follows
+        return codebook[codes[place]]  # type: ignore[no-any-return]
+
+
+# Not `inlined`: the branch to omit is only known once types are.
+probability_jit = compiled(probability)
+
+
+def collect(
+    bits: npt.NDArray[np.uint64],
+    slots: npt.NDArray[np.uint16],
+    values: npt.NDArray[np.uint64],
+    codes: npt.NDArray[np.uint16],
+) -> int:
+    """Assign numbers to the different values of an array, in the order in which they occur.
+
+    Parameters
+    ----------
+    bits : (T,)
+        The numbers, bit by bit.
+    slots : (SLOTS,)
+        Scratch: zeros.
+    values : (MAX_CODES,)
+        Filled with the different values.
+    codes : (T,)
+        Filled with their numbers.
+
+    Returns
+    -------
+    count : int
+        The number of values; MAX_CODES + 1 if there are more than MAX_CODES, where it has stopped.
+    """
+    count = np.uintp(0)
+    for place in range(len(bits)):
+        value = bits[place]
+        folded = (value >> HALF) ^ (value & LOW_HALF)  # so that the product fits into 64 bits
+        slot = np.uintp((folded * FACTOR) >> HALF) & np.uintp(SLOTS - 1)
+        while slots[slot] > 0 and values[slots[slot] - 1] != value:
+            slot = (slot + ONE) & np.uintp(SLOTS - 1)
+        if slots[slot] == 0:
+            if count == MAX_CODES:
+                return MAX_CODES + 1
+            values[count] = value
+            count += ONE
+            slots[slot] = count
+        codes[place] = slots[slot] - 1
+    return np.int64(count)  # type: ignore[return-value] # signed, as the other one
+
+
+collect_jit = compiled(collect)
 
 
 class Equation(NamedTuple):
@@ -38,7 +108,7 @@ class Equation(NamedTuple):
     probabilities : (T,)
         Negative where the players change places; or numbers of probabilities in the codebook.
     codebook : (P,) or None
-        See :mod:`gamedp.bellman.coded_probabilities`. None if `probabilities` are not coded.
+        See :mod:`gamedp.bellman.equation`. None if `probabilities` are not coded.
     constants : (C,)
         The constant part of a choice's value: its reward, and the shares of the constant sum from
         changes of places.
@@ -271,3 +341,61 @@ def shift_rounds(bound: float, half: float) -> bool:
 
 
 shift_rounds_jit = inlined(shift_rounds)
+
+
+def solve_max_n(
+    order: Integers,
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    probabilities: Floats,
+    rewards: Floats,
+    players: Integers,
+    sign: float,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> None:
+    """Fill in the values of all players in the states of an acyclic model, successors first.
+
+    The player to move takes its first best choice (`sign` 1: the largest value). `errors`
+    bounds the rounding of the values under that policy; see :mod:`gamedp.bellman.residuals`.
+    """
+    num_players = values.shape[1]
+    for place in range(len(order)):
+        state = order[place]
+        mover = players[state]
+        best = -np.inf
+        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+            total = 0.0
+            for t in range(transition_offsets[choice], transition_offsets[choice + 1]):
+                total += probabilities[t] * values[successors[t], mover]
+            value = sign * (rewards[choice, mover] + total)
+            if value > best:
+                best = value
+                policy[state] = choice
+        choice = policy[state]
+        if choice < 0:
+            continue
+        first = transition_offsets[choice]
+        last = transition_offsets[choice + 1]
+        for player in range(num_players):
+            total = 0.0
+            size = 0.0
+            slack = 0.0
+            for t in range(first, last):
+                term = probabilities[t] * values[successors[t], player]
+                total += term
+                size += abs(term)
+                slack += probabilities[t] * errors[successors[t], player]
+            reward = rewards[choice, player]
+            values[state, player] = reward + total
+            exact = last - first == 1 and probabilities[first] == 1.0 and reward == 0.0
+            if not exact:
+                count = last - first + 8
+                slack += count * UNIT * (size + abs(reward) + slack)
+                slack = slack * UPWARD + count * TINY
+            errors[state, player] = slack
+
+
+solve_max_n_jit = compiled(solve_max_n)

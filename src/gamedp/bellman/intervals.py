@@ -10,11 +10,20 @@ for the true values v, the same holds for ``max(lower, T(lower))`` and ``min(upp
 T is rounded down for `lower` and up for `upper`, by the model of rounding of
 :mod:`gamedp.bellman.residuals`. If the players change places, the lower bound of the successor is
 computed from its upper one, and the other way round.
+
+Deflation is for two opponents who can prolong play for ever. Its sweep narrows bounds as the others
+do, and changes a choice of the policy only where a bound gets strictly narrower by it. The
+successors of a choice therefore had their bounds before, and choices do not form a cycle in which
+each only preserves the bound of the next one. The theory is in
+:mod:`gamedp.solvers.tools.deflation`.
+
+Sound value iteration, last, sweeps over expected rewards of some steps, and the probability of
+going on; no players change places there.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,13 +32,8 @@ from gamedp.runtime.floats import TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.equation import Equation
-
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 def enclose(choice: int, equation: Equation, lower: Floats, upper: Floats) -> tuple[float, float]:
@@ -286,3 +290,200 @@ def approach(
 
 
 approach_jit = compiled(approach)
+
+
+def narrow(
+    start: int, stop: int, equation: Equation, lower: Floats, upper: Floats, policy: Integers
+) -> int:
+    """Narrow the bounds of ``order[start:stop]`` in place; return the number that got narrower."""
+    graph = equation.graph
+    moved = 0
+    for place in range(start, stop):
+        state = equation.order[place]
+        if graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
+            continue
+        maximises = equation.maximise[state]
+        low, high, low_choice, high_choice = enclose_best_jit(state, equation, lower, upper)
+        if low > lower[state]:
+            moved += 1
+            lower[state] = low
+            if maximises:
+                policy[state] = low_choice
+        if high < upper[state]:
+            moved += 1
+            upper[state] = high
+            if not maximises:
+                policy[state] = high_choice
+        if policy[state] < 0:
+            policy[state] = low_choice if maximises else high_choice
+    return moved
+
+
+narrow_jit = compiled(narrow)
+
+
+def reply(
+    states: Integers, equation: Equation, bounds: Floats, side: bool, replies: Integers
+) -> bool:
+    """Set the choices that are best by some bounds, in the states of one side.
+
+    Returns
+    -------
+    changed : bool
+        Whether any choice differs from the one before.
+    """
+    changed = False
+    for state in states:
+        if equation.maximise[state] != side:
+            continue
+        _, choice = backup_jit(state, equation, bounds)
+        if choice != replies[state]:
+            replies[state] = choice
+            changed = True
+    return changed
+
+
+reply_jit = compiled(reply)
+
+
+def deflate(
+    offsets: Integers,
+    members: Integers,
+    inside: Flags,
+    equation: Equation,
+    lower: Floats,
+    upper: Floats,
+    side: bool,
+    improper_value: float,
+    replies: Integers,
+    policy: Integers,
+) -> int:
+    """Lower upper bounds to the best way out, or raise lower ones.
+
+    In each of some sets of states, one side keeps to replies that earn nothing and stay in the set.
+    Then the other side gets the value of staying for ever, or leaves by its best choice.
+
+    Parameters
+    ----------
+    offsets, members
+        Set k consists of the states ``members[offsets[k]:offsets[k + 1]]``.
+    inside : (C,) bool
+        The choices that earn nothing and stay in the set of their state.
+    side : bool
+        Whether the side that may leave maximises: then upper bounds are lowered.
+    improper_value : float
+        The value of endless play.
+    replies : (S,)
+        The choices that the other side keeps to.
+    policy : (S,)
+        Becomes `replies` where a bound gets narrower.
+
+    Returns
+    -------
+    moved : int
+        The number of bounds that are narrower than before.
+    """
+    graph = equation.graph
+    moved = 0
+    sign = 1.0 if side else -1.0
+    for number in range(len(offsets) - 1):
+        best = sign * improper_value
+        for place in range(offsets[number], offsets[number + 1]):
+            state = members[place]
+            if equation.maximise[state] != side:
+                continue
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                if inside[choice]:
+                    continue
+                below, above = enclose_jit(choice, equation, lower, upper)
+                value = above if side else -below
+                # Written so that a NaN counts as the best.
+                if not value <= best:
+                    best = value
+        for place in range(offsets[number], offsets[number + 1]):
+            state = members[place]
+            bound = upper[state] if side else -lower[state]
+            if not best < bound:
+                continue
+            moved += 1
+            if side:
+                upper[state] = best
+            else:
+                lower[state] = -best
+            if equation.maximise[state] != side:
+                policy[state] = replies[state]
+    return moved
+
+
+deflate_jit = compiled(deflate)
+
+
+def sound_sweep(
+    start: int,
+    stop: int,
+    equation: Equation,
+    values: Floats,
+    low: float,
+    high: float,
+    earned: Floats,
+    going_on: Floats,
+    policy: Integers,
+) -> tuple[float, float]:
+    """Update each state of a component by one more step (Gauss-Seidel).
+
+    The value of a state is ``earned + going_on * x``, where x is a mean of values of states of the
+    component. The least and the greatest ``earned / (1 - going_on)`` therefore bound all of them,
+    as long as the same policy is followed.
+
+    Parameters
+    ----------
+    low, high : float
+        The values assumed for x by minimising and by maximising players.
+    earned, going_on : (S,)
+        Numbers of the component's states, in their order.
+
+    Returns
+    -------
+    least, greatest : float
+        The new bounds of x; infinite while play may surely go on.
+    """
+    graph = equation.graph
+    least = np.inf
+    greatest = -np.inf
+    for position in range(start, stop):
+        state = equation.order[position]
+        sign = 1.0 if equation.maximise[state] else -1.0
+        beyond = high if equation.maximise[state] else low
+        best = -np.inf
+        best_earned = best_going_on = 0.0
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+            its_earned = its_going_on = 0.0
+            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+                successor = graph.successors[t]
+                place = int(equation.place[successor])
+                if start <= place < stop:
+                    its_earned += equation.probabilities[t] * earned[place - start]
+                    its_going_on += equation.probabilities[t] * going_on[place - start]
+                else:
+                    its_earned += equation.probabilities[t] * values[successor]
+            its_earned = equation.constants[choice] + equation.discount * its_earned
+            its_going_on *= equation.discount
+            value = sign * (its_earned + its_going_on * beyond)
+            if value > best:
+                best = value
+                best_earned, best_going_on = its_earned, its_going_on
+                policy[state] = choice
+        number = position - start
+        earned[number] = best_earned
+        going_on[number] = best_going_on
+        ratio_low, ratio_high = -np.inf, np.inf
+        if best_going_on < 1.0:
+            ratio_low = ratio_high = best_earned / (1.0 - best_going_on)
+        if ratio_low < least:
+            least = ratio_low
+        if ratio_high > greatest:
+            greatest = ratio_high
+    return least, greatest
+
+
+sound_sweep_jit = compiled(sound_sweep)

@@ -17,20 +17,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.bellman.coded_probabilities import probability_jit
+from gamedp.bellman.equation import probability_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.bellman.coded_probabilities import Probabilities
-    from gamedp.bellman.equation import Equation
+    from gamedp.bellman.equation import Equation, Probabilities
     from gamedp.graph.graph import Graph
+    from gamedp.runtime.arrays import Floats, Naturals
 
-    Naturals = npt.NDArray[np.unsignedinteger[Any]]
     Integers = npt.NDArray[np.int64]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
 
 ONE = np.uintp(1)
 TWO = np.uintp(2)

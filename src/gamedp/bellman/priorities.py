@@ -8,7 +8,7 @@ is inserted or removed in a few steps.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,13 +16,10 @@ from gamedp.bellman.equation import backup_jit
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.equation import Equation
     from gamedp.graph.graph import Reverse
+    from gamedp.runtime.arrays import Floats, Integers
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
 
 LOWEST = -1100
 """The exponent of the lowest bucket: below that of any number."""

@@ -32,7 +32,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,14 +42,10 @@ from gamedp.runtime.floats import LEAST, TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.blocks import Block
     from gamedp.bellman.equation import Equation
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
 
 GREEDY, NEAR, ALL = 0, 1, 2
 """The steps that the weights count: the greedy policy's, nearly optimal ones', or any."""

@@ -7,18 +7,13 @@ turns level l into last - l; where there are such steps, the numbering is symmet
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
 
 HEAD, TAIL, SEED = 0, 1, 2
 

@@ -52,7 +52,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -61,12 +61,9 @@ from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.blocks import Block
+    from gamedp.runtime.arrays import Floats, Naturals
 
-    Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
 
 STAYS, TOO_EXPENSIVE = -1, -2
 """Reasons why there is no result: play stays for ever with the policy; or the cost is too high."""

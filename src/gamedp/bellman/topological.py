@@ -6,7 +6,7 @@ The arrays are described in :mod:`gamedp.bellman.equation`, the proofs in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,14 +27,9 @@ from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.blocks import Block
     from gamedp.bellman.equation import Equation
-
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 LONG = 1 << 30

@@ -27,7 +27,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -37,13 +37,9 @@ from gamedp.runtime.floats import TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.graph.graph import Graph
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
 
 TOO_LARGE_NUMBER = 2.0**1000
 """Size from which numbers are left to others: differences of larger ones may be infinite."""

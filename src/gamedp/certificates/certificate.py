@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.objectives import Objective
+    from gamedp.runtime.arrays import Floats
 
     Array = NDArray[Any]
-    Floats = NDArray[np.float64]
-
-__all__ = ["Certificate", "Verified", "widest"]
 
 
 @attrs.frozen

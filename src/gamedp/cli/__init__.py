@@ -84,16 +84,16 @@ COMMANDS = {
     "evaluate": "gamedp.cli.evaluate:evaluate",
     "respond": "gamedp.cli.evaluate:respond",
     "tournament": "gamedp.cli.tournament:tournament",
-    "simulate": "gamedp.cli.simulate:simulate",
-    "referee": "gamedp.cli.referee:referee",
-    "endings": "gamedp.cli.endings:endings",
+    "simulate": "gamedp.cli.evaluate:simulate",
+    "referee": "gamedp.cli.small:referee",
+    "endings": "gamedp.cli.small:endings",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
     "searchers": "gamedp.cli.lists:searchers",
     "grundy": "gamedp.cli.small:grundy",
     "new": "gamedp.cli.new:new",
-    "help": "gamedp.cli.usage:print_help",
-    "completion": "gamedp.cli.usage:completion",
+    "help": "gamedp.cli.small:print_help",
+    "completion": "gamedp.cli.small:completion",
 }
 """The function of each command, imported on demand. Commands of plugins come after them."""
 

@@ -11,11 +11,11 @@ from cyclopts import Group, Parameter
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, make_game
-from gamedp.cli.models import question_about
 from gamedp.cli.options import (
     FILE,
     OBJECTIVE,
     OUTPUT,
+    Bytes,
     FileOptions,
     Flag,
     GameSettings,
@@ -24,14 +24,13 @@ from gamedp.cli.options import (
     check_file,
     names_in,
 )
-from gamedp.cli.texts import assignments, read_as
-from gamedp.cli.watch import watch
-from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
+from gamedp.cli.report import watch
+from gamedp.cli.solve import question_about
+from gamedp.cli.texts import assignments, read_as, refuse
+from gamedp.errors import GamedpError, UnknownNameError
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import SOLVERS
 from gamedp.storage.texts import write_csv
-
-__all__ = ["compare"]
 
 
 @Parameter(name="*", group=Group("Methods", sort_key=3))
@@ -42,7 +41,7 @@ class MethodsOptions:
     Parameters
     ----------
     solvers : str
-        Name solvers and searchers, with commas between; all if not given. `default` is what
+        Name solvers and searchers, with commas between; `all` if not given. `default` is what
         `gamedp solve` does on its own.
     peers : bool
         Ask other programs, too, as far as they are installed.
@@ -67,7 +66,7 @@ class MethodsOptions:
     sizes: str | None = None
     tolerance: float | None = None
     max_seconds: float = 1.0
-    max_bytes: float | None = None
+    max_bytes: Bytes = None
     seconds: float = 0.1
     save: Path | None = None
     csv: Path | None = None
@@ -95,8 +94,7 @@ def compare(
 ) -> None:
     """Compare solvers on games or models, each in a process of its own: answers, time, memory."""
     if not problems:
-        message = "name a game or a file with a model to compare on, as in `gamedp compare wubbel`."
-        raise InvalidParameterError(message)
+        refuse("name a game or a file with a model to compare on, as in `gamedp compare wubbel`.")
     check_file(methods.csv, "--csv")
     things = {
         name: _problem(name, settings or [], objective, file) for name in dict.fromkeys(problems)
@@ -105,7 +103,7 @@ def compare(
         table = gamedp.compare(
             things if methods.sizes is None else list(things.values()),
             None if all(map(_is_file, things)) else objective.make(),
-            None if methods.solvers is None else methods.solvers.split(","),
+            None if methods.solvers in {None, "all"} else str(methods.solvers).split(","),
             sizes=None if methods.sizes is None else _sizes(methods.sizes, [*things.values()]),
             peers=methods.peers,
             tolerance=methods.tolerance,
@@ -140,8 +138,7 @@ def _problem(name: str, settings: list[str], objective: ObjectiveOptions, file: 
         file.refuse()
         return make_game(thing, [*settings, *own])
     if settings:
-        message = f"--set is for games; {thing} is a file."
-        raise InvalidParameterError(message)
+        refuse(f"--set is for games; {thing} is a file.")
     file, objective = _with_own(file, own), _with_own(objective, own)
     question = question_about(file.read(thing, None), file, objective)
     return gamedp.Problem(question.model, question.objective)

@@ -1,11 +1,12 @@
-"""``gamedp evaluate`` and ``gamedp respond``: the values of policies, and the best response."""
+"""``gamedp evaluate``, ``respond``, ``simulate``: policies computed, and played by the million."""
 
 from __future__ import annotations
 
 import itertools
+import logging
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import attrs
 from cyclopts import Group, Parameter
@@ -29,18 +30,21 @@ from gamedp.cli.players import (
     names_of_players,
     read_field,
     read_players,
+    ruled,
     seated_in_stages,
 )
-from gamedp.errors import InvalidParameterError
-from gamedp.policies.arguments import check_count
+from gamedp.cli.texts import refuse
+from gamedp.errors import UnsupportedProblemError
+from gamedp.policies.arguments import check_count, checked_whole
 from gamedp.policies.lengths import checked_plies
 from gamedp.rules.game import is_staged
+from gamedp.simulation.result import check_stopping
+from gamedp.simulation.simulate import check_counts, refuse_by_rules, refuse_others
 from gamedp.solvers.request import checked_number
 
 if TYPE_CHECKING:
     from gamedp.policies import Evaluation
-
-__all__ = ["evaluate", "respond"]
+    from gamedp.simulation import PairedSimulation, Simulation
 
 
 @Parameter(name="*", group=Group("Players", sort_key=1))
@@ -83,8 +87,7 @@ def evaluate(
     """
     names = names_of_players(how.players)
     if how.both_seats and len(names) != 2:
-        message = f"--both-seats is for two players; these are {len(names)}."
-        raise InvalidParameterError(message)
+        refuse(f"--both-seats is for two players; these are {len(names)}.")
     if how.plies is not None:
         checked_plies(how.plies)
     checked_number("tolerance", tolerance)
@@ -146,8 +149,7 @@ def respond(
     checked_number("tolerance", tolerance)
     made, model, solve = compiled_game(game, settings, compile, output, command="respond")
     if not 1 <= player <= model.num_players:
-        message = f"--player {player}: the players are 1 to {model.num_players}."
-        raise InvalidParameterError(message)
+        refuse(f"--player {player}: the players are 1 to {model.num_players}.")
     given, weights = read_field(against, model, solve)
     opponents: Any = list(given.values())
     if weights:
@@ -183,3 +185,224 @@ def _words(order: list[str], found: Evaluation, plies: int | None) -> Iterator[t
         yield "not over", f"{report.between(found.unfinished(plies))}   after {plies:,} plies"
     yield "guarantee", found.guarantee.value
     yield "status", found.status.value
+
+
+logger = logging.getLogger("gamedp")
+
+P_VALUE = "games as far off or farther are so likely, if the exact value is right"
+
+P_VALUE_OF_TOTALS = "totals as far off or farther are at most so likely, if the exact ones hold"
+
+
+@Parameter(name="*", group=Group("Games", sort_key=1))
+@attrs.frozen(kw_only=True)
+class SimulationOptions:
+    """The number of games, and how they are played.
+
+    Parameters
+    ----------
+    games : int
+        Play this many games.
+    seed : int
+        Set the seed of chance; a new one each time if not given.
+    threads : int
+        Use this many threads; the games are the same for any number.
+    max_plies : int
+        Stop a game after this many plies; it counts as unfinished.
+    width : float
+        Stop once the mean of the first player is known within an interval as narrow as this, or
+        after --games. Where something is earned on the way, the interval is approximate.
+    confidence : float
+        Set the confidence of that interval.
+    pairs : bool
+        Play pairs of games, with the seats changed and the same dice, and compare the two players.
+    by_rules : bool
+        Follow the rules from position to position, for a game that is too large for a table of all
+        positions. There is no exact value then.
+    """
+
+    players: Annotated[str, Parameter(help=f"Name who plays, with commas between them: {WAYS}.")]
+    games: int = 100_000
+    seed: int | None = None
+    threads: int = 1
+    max_plies: int = 1_000_000
+    width: float | None = None
+    confidence: float = 0.95
+    pairs: Flag = False
+    by_rules: Flag = False
+
+
+def simulate(
+    game: GameName,
+    /,
+    *,
+    how: SimulationOptions,
+    settings: GameSettings = None,
+    compile: Compile = "auto",
+    output: OutputOptions = OUTPUT,
+) -> None:
+    """Simulate millions of games between given players, beside the exact value.
+
+    Of a staged game, an exact value is known where each player is `optimal`.
+    """
+    made = make_game(game, settings or ())
+    names = names_of_players(how.players)
+    _refuse(how, made, len(names))
+    in_stages = is_staged(made)
+    place: Any = made
+    if in_stages:
+        seated = seated_in_stages(names, made, compile, output)
+    elif how.by_rules:
+        seated = [ruled(name, gamedp.rules.Rules(made), _refuse_to_solve) for name in names]
+    else:
+        _, place, solve = compiled_game(game, settings, compile, output, command="simulate")
+        players = read_players(how.players, place, solve)
+        seated = [players[name] for name in names]
+    has_table = not (in_stages or how.by_rules)
+    options: dict[str, Any] = {
+        "seed": how.seed,
+        "threads": how.threads,
+        "max_plies": how.max_plies,
+        "by_rules": how.by_rules,
+        "compile": compile,
+    }
+    if how.pairs:
+        both = gamedp.simulation.simulate_pairs(place, seated, pairs=how.games // 2, **options)
+        orders = [seated, seated[::-1]] if has_table else []
+        exact = [gamedp.evaluate(place, order) for order in orders]
+        p_value = _p_value(both, exact) if exact else None
+        facts = both.facts()
+        if exact:
+            facts |= {"values": _values(exact), "p_value": p_value}
+        meaning, words = P_VALUE, _words_of_pairs(both, exact, names)
+    else:
+        found = gamedp.simulate(
+            place, seated, games=how.games, width=how.width, confidence=how.confidence, **options
+        )
+        true = gamedp.evaluate(place, seated) if has_table else _solution_of_all(seated)
+        p_value, meaning = (None, "") if true is None else _agreement(found, true)
+        facts = found.facts()
+        if true is not None:
+            values = [true.value(player=player) for player in range(len(names))]
+            facts |= {"values": values, "p_value": p_value}
+        words = _simulation_words(found, true, names, how.width)
+    if p_value is not None:
+        words = itertools.chain(words, [("p-value", f"{p_value:.3g}   {meaning}")])
+    report.show(output, game, made, {"players": names} | facts, words)
+
+
+def _refuse(how: SimulationOptions, made: Any, num_players: int) -> None:
+    """Refuse options that make no sense, before any long work."""
+    if how.pairs and (how.width is not None or how.games % 2):
+        refuse("--pairs takes an even number of --games, and no --width.")
+    check_counts(how.threads, games=how.games, max_plies=how.max_plies)
+    if how.seed is not None:
+        checked_whole("seed", how.seed, 0, math.inf)
+    if how.width is not None:
+        check_stopping(how.width, how.confidence)
+    in_stages = is_staged(made)
+    if in_stages:
+        refuse_by_rules(how.by_rules)
+    rules = (gamedp.rules.StagedRules if in_stages else gamedp.rules.Rules)(made)
+    if how.pairs:
+        refuse_others(num_players, rules)
+    check_count(num_players, rules.num_players)
+
+
+def _solution_of_all(seated: Sequence[Any]) -> gamedp.StagedSolution | None:
+    """Return the solution that all players follow, if there is one."""
+    first = seated[0]
+    follows = isinstance(first, gamedp.StagedSolution) and all(one is first for one in seated)
+    return first if follows else None
+
+
+def _agreement(
+    found: Simulation, true: Evaluation | gamedp.StagedSolution
+) -> tuple[float | None, str]:
+    """Return the p-value of the games, if all have ended, and its meaning in words."""
+    if found.unfinished:
+        return None, ""
+    if isinstance(true, gamedp.StagedSolution):
+        try:
+            return found.agrees_with(gamedp.stages.distribution(true)), P_VALUE_OF_TOTALS
+        except UnsupportedProblemError as error:  # totals are not integers, or contexts form cycles
+            logger.info("there is no distribution of totals: %s", error)
+    return _p_value_of(lambda: found.agrees_with(true)), P_VALUE
+
+
+def _p_value_of(compute: Callable[[], float]) -> float | None:
+    """Return a p-value, None if the games are too few."""
+    try:
+        return compute()
+    except UnsupportedProblemError as error:
+        logger.info("there is no p-value: %s", error)
+        return None
+
+
+def _refuse_to_solve() -> NoReturn:
+    refuse("--by-rules makes no table of positions, so the optimal policy is not known.")
+
+
+def _simulation_words(
+    found: Simulation,
+    true: Evaluation | gamedp.StagedSolution | None,
+    names: Sequence[str],
+    width: float | None,
+) -> Iterator[tuple[str, str]]:
+    """Yield the results of games in words, without the p-value."""
+    yield "players", " against ".join(names)
+    yield "games", f"{found.games:,}, of which {found.unfinished:,} unfinished"
+    yield "seed", f"{found.seed}"
+    for player, name in enumerate(names):
+        whose = f"{name} as {report.player_name(player)}" if len(names) > 1 else name
+        error = _give_or_take(found.standard_error(player), "games")
+        yield "mean", f"{_mean(found.means[player])}   for {whose}, {error}"
+        if true is not None:
+            yield "value", f"{true.value(player=player)!r}"
+    known = found.sequential
+    if known is not None and width is not None:
+        rough = ", approximate" if known.is_approximate else ""
+        enough = "" if known.width <= width else ", not as narrow as asked"
+        words = f"with {known.confidence:.6g} confidence, at look {known.looks}{rough}{enough}"
+        yield "interval", f"{known.low:.6g} .. {known.high:.6g}   {words}"
+    yield "plies", f"{found.mean_plies:.10g} on average"
+
+
+def _mean(mean: float) -> str:
+    return "unknown" if math.isnan(mean) else f"{mean:.10g}"
+
+
+def _give_or_take(error: float, of: str) -> str:
+    """Return the uncertainty of a mean in words."""
+    few = f"no error: fewer than two {of} have ended"
+    return few if math.isnan(error) else f"give or take {error:.2g}"
+
+
+def _words_of_pairs(
+    both: PairedSimulation, exact: list[Evaluation], names: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the results of pairs of games in words, without the p-value."""
+    yield "players", " against ".join(names)
+    yield "pairs", f"{both.pairs:,} with the same dice, of which {both.unfinished:,} unfinished"
+    yield "seed", f"{both.seed}"
+    for player, name in enumerate(names):
+        error = _give_or_take(both.standard_error, "pairs")
+        yield "mean", f"{_mean(both.means[player])}   for {name} in both seats, {error}"
+        if exact:
+            yield "value", f"{_values(exact)[player]!r}"
+    if both.finished > 1:
+        alone = f"{both.independent_error:.2g} if every game had dice of its own"
+        yield "error", f"{both.standard_error:.2g}; {alone}"
+
+
+def _values(exact: list[Evaluation]) -> list[float]:
+    """Return the average value of each player over both seats."""
+    first, second = exact
+    return [(first.value(player=player) + second.value(player=1 - player)) / 2 for player in (0, 1)]
+
+
+def _p_value(both: PairedSimulation, exact: list[Evaluation]) -> float | None:
+    """Return the p-value of the pairs, if all games have ended."""
+    if both.unfinished:
+        return None
+    return _p_value_of(lambda: both.agrees_with(exact[0], exact[1]))

@@ -1,38 +1,35 @@
-"""Games by their names on the command line."""
+"""Games and their positions by their names on the command line."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import gamedp
-from gamedp.cli.parameters import make
-from gamedp.cli.texts import read_as
+from gamedp.cli.texts import assignments, kind_of, make, read_as, refuse
 from gamedp.errors import (
     GamedpError,
-    InvalidParameterError,
     UnknownNameError,
     UnsupportedProblemError,
+    shown,
 )
 from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import GAMES, find, registered
 
-__all__ = [
-    "class_named",
-    "first_value",
-    "is_model_file",
-    "is_saved",
-    "load_saved",
-    "make_game",
-    "make_ordinary_game",
-]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
 
 
 def make_game(name: str, texts: Iterable[str]) -> Any:
@@ -57,11 +54,10 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
     kind = class_named(name)
     missing = _missing_methods(kind)
     if missing:
-        message = (
+        refuse(
             f"{name} is not a game: it has no {', '.join(missing)}. "
             f"A game has the methods {', '.join(_required_methods(kind))}."
         )
-        raise InvalidParameterError(message)
     given = {} if value is None else _first_parameter(name, kind, value)
     return make(kind, texts, name=name, option="--set", word="parameter", given=given)
 
@@ -79,8 +75,7 @@ def _first_parameter(name: str, kind: type, text: str) -> dict[str, Any]:
     """Return the first parameter of a game, read from a text, by its name."""
     for setting in settings_of(kind).values():
         return {setting.name: read_as(setting.name, text, setting.kind)}
-    message = f"{name} has no parameters, so {name}:{text} says nothing; give {name} alone."
-    raise InvalidParameterError(message)
+    return refuse(f"{name} has no parameters, so {name}:{text} says nothing; give {name} alone.")
 
 
 def make_ordinary_game(name: str, texts: Iterable[str], *, command: str) -> Any:
@@ -120,12 +115,10 @@ def load_saved(folder: str, game: str | None, settings: Iterable[str] | None) ->
     """
     made = None if game is None else make_game(game, settings or ())
     if game is None and settings:
-        message = f"{folder} holds a solution: --set goes with --game, for a game of your own."
-        raise InvalidParameterError(message)
+        refuse(f"{folder} holds a solution: --set goes with --game, for a game of your own.")
     found = gamedp.load(folder, game=made)
     if not isinstance(found, (gamedp.Solution, gamedp.StagedSolution)):
-        message = f"{folder} holds a {type(found).__name__.lower()}, not a solution."
-        raise InvalidParameterError(message)
+        refuse(f"{folder} holds a {type(found).__name__.lower()}, not a solution.")
     return found
 
 
@@ -162,8 +155,7 @@ def class_named(name: str, group: str = GAMES) -> type:
         found = getattr(module, class_name)
     elif name.endswith(".py"):
         known = _games_of(_module_of_file(Path(name)))
-        message = f"say which class is the game, as in {name}:{(*known, 'ClassName')[0]}."
-        raise InvalidParameterError(message)
+        refuse(f"say which class is the game, as in {name}:{(*known, 'ClassName')[0]}.")
     elif name not in registered(group) and Path(f"{name}.py").is_file():
         message = f"There is no {name!r}; for the file {name}.py, say {name}.py:ClassName."
         raise UnknownNameError(message)
@@ -176,8 +168,7 @@ def class_named(name: str, group: str = GAMES) -> type:
     else:
         found = _loaded(name, lambda: find(group, name))
     if not isinstance(found, type):
-        message = f"{name} is not a class."
-        raise InvalidParameterError(message)
+        refuse(f"{name} is not a class.")
     return found
 
 
@@ -222,8 +213,7 @@ def _module_of_file(path: Path) -> ModuleType:
     _look_in(path.parent)
     found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
     if found is None or found.origin != str(path):
-        message = f"{path} cannot be imported as a module called {path.stem}; rename the file."
-        raise InvalidParameterError(message)
+        refuse(f"{path} cannot be imported as a module called {path.stem}; rename the file.")
     module: ModuleType = _loaded(str(path), lambda: importlib.import_module(path.stem))
     return module
 
@@ -248,3 +238,106 @@ def _loaded(name: str, load: Callable[[], Any]) -> Any:
         )
         message = f"{name} cannot be imported: {type(error).__name__}: {error}{place}"
         raise GamedpError(message) from error
+
+
+WHOLE = re.compile(r"-?\d{1,18}")
+
+
+def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any:
+    """Return the state in the texts; omitted fields are as in all states of the start.
+
+    Raises
+    ------
+    UnknownNameError
+        For a field that states do not have.
+    InvalidParameterError
+        For a value that is not of the field's type, and if a required field is missing.
+    """
+    example = starts[0]
+    fields = getattr(example, "_fields", None)
+    if fields is None:
+        if len(texts) > 1 or (not texts and len(starts) > 1):
+            refuse(f"give one {option}, such as the start, {example!r}.")
+        return read_as(option, texts[0], kind_of(example)) if texts else example
+    values = {
+        field: column[0]
+        for field, column in zip(fields, zip(*starts, strict=True), strict=True)
+        if len(set(column)) == 1
+    }
+    for field, text in assignments(texts, option=option).items():
+        if field not in fields:
+            kind = f"field of {option.replace('--state', 'the state')} called"
+            raise UnknownNameError.nearest(kind, field, fields)
+        values[field] = read_as(field, text, kind_of(getattr(example, field)))
+    missing = [field for field in fields if field not in values]
+    if missing:
+        refuse(f"{option} must say {', '.join(missing)}: the game starts at random.")
+    return type(example)(**values)
+
+
+def states_where(model: Model, conditions: Sequence[str], option: str) -> NDArray[np.bool_]:
+    """Return the states in which variables have values, as in ``x=2``, ``b=true``; (S,).
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such variable, or no such state.
+    InvalidParameterError
+        For a value that is not of the variable's type.
+    """
+    found = np.ones(model.num_states, np.bool_)
+    for condition in conditions:
+        name, _, value = condition.partition("=")
+        if name not in model.variables:
+            kind = "variable"
+            raise UnknownNameError.nearest(kind, name, model.variables)
+        column = model.variables[name]
+        words = ("false", "true") if column.dtype == np.bool_ else ()
+        if value not in words and (words or not WHOLE.fullmatch(value)):
+            wanted = " or ".join(words) or "a whole number"
+            refuse(f"{option}: {name} is {wanted}, not {shown(value)}.")
+        found &= column == (words.index(value) if words else int(value))
+    if not found.any():
+        message = f"{option}: there is no state with {', '.join(conditions)}."
+        raise UnknownNameError(message)
+    return found
+
+
+def state_where(model: Model, texts: Sequence[str], option: str) -> int:
+    """Return the one state in which variables have values.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are several.
+    """
+    conditions = [condition for text in texts for condition in text.split(",")]
+    states = np.flatnonzero(states_where(model, conditions, option)).tolist()
+    if len(states) > 1:
+        examples = " and ".join(f"{one} ({model.state_name(one)})" for one in states[:2])
+        refuse(
+            f"{option}: there are {len(states):,} states with {', '.join(conditions)}, such as "
+            f"{examples}. Say more of it, or give its number."
+        )
+    return int(states[0])
+
+
+def starts_of(origin: gamedp.rules.Rules | gamedp.rules.StagedRules | Model) -> list[Any]:
+    """Return the states in which play can begin."""
+    if not isinstance(origin, (gamedp.rules.Rules, gamedp.rules.StagedRules)):
+        return [origin.state(int(index)) for index in origin.initial_states]
+    try:
+        starts = [state for _, state in origin.initial()]
+        starts[0]
+    except (IndexError, TypeError, ValueError):
+        gamedp.compile(origin.game, compile="never")  # reports what is wrong with the rules
+        raise
+    return starts
+
+
+def picture_of(rules: gamedp.rules.Rules | gamedp.rules.StagedRules | None, position: Any) -> str:
+    """Return a position as Python writes it, and the game's drawing of it."""
+    written = repr(position)
+    if rules is not None and rules.render(position) not in {written, str(position)}:
+        written += "\n" + rules.render(position)
+    return written

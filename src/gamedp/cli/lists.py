@@ -17,7 +17,6 @@ from gamedp.runtime.registry import GAMES, SEARCHERS, SOLVERS, registered
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["games", "searchers", "solvers"]
 
 AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", help="Print a JSON list.")]
 

@@ -14,11 +14,9 @@ from cyclopts import Parameter
 
 from gamedp.cli.options import Flag
 from gamedp.cli.report import print_json
-from gamedp.errors import InvalidParameterError
+from gamedp.cli.texts import refuse
 from gamedp.runtime.files import as_path
 from gamedp.runtime.registry import GAMES, SOLVERS, registered
-
-__all__ = ["files_of", "new"]
 
 Kind: TypeAlias = Literal["game", "solver"]
 
@@ -76,8 +74,7 @@ def new(
     kind: Kind = "solver" if solver else "game"
     files = files_of(name, kind)
     if name in registered(WORDS[kind]["group"]):
-        message = f"there is a {kind} {name} already, as `gamedp {kind}s` tells; choose another."
-        raise InvalidParameterError(message)
+        refuse(f"there is a {kind} {name} already, as `gamedp {kind}s` tells; choose another.")
     folder = _write(as_path(directory) / _folder(name), files)
     steps = [f"cd {folder}", 'python -m pip install -e ".[test]"', "python -m pytest"]
     if as_json:
@@ -101,14 +98,12 @@ def files_of(name: str, kind: Kind) -> dict[str, str]:
     """
     class_name = "".join(part.capitalize() for part in re.split("[-_]", name))
     if not NAMES.fullmatch(name):
-        message = (
+        refuse(
             f"{name!r} is no name for a new {kind}; choose one of small letters and digits, with - "
             "or _ between them, such as my-game."
         )
-        raise InvalidParameterError(message)
     if keyword.iskeyword(class_name) or class_name in OWN_NAMES:
-        message = f"the class of {name} would be {class_name}, which is taken; choose another name."
-        raise InvalidParameterError(message)
+        refuse(f"the class of {name} would be {class_name}, which is taken; choose another name.")
     module = name.replace("-", "_")
     words = WORDS[kind] | {
         "name": name,
@@ -132,11 +127,9 @@ def files_of(name: str, kind: Kind) -> dict[str, str]:
 def _write(folder: Path, files: dict[str, str]) -> Path:
     """Write a new folder, or nothing at all."""
     if folder.exists() or folder.is_symlink():
-        message = f"{folder} exists already; choose another name, or another --directory."
-        raise InvalidParameterError(message)
+        refuse(f"{folder} exists already; choose another name, or another --directory.")
     if not folder.parent.is_dir():
-        message = f"there is no folder {folder.parent} to write {folder.name} in."
-        raise InvalidParameterError(message)
+        refuse(f"there is no folder {folder.parent} to write {folder.name} in.")
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
         made = Path(beside, folder.name)
         for path, text in files.items():

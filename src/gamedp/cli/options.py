@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -10,8 +10,8 @@ import attrs
 from cyclopts import Group, Parameter
 
 import gamedp
-from gamedp.cli.parameters import make
-from gamedp.errors import InvalidParameterError
+from gamedp.cli.texts import make, refuse
+from gamedp.errors import shown
 from gamedp.model.objectives import (
     AverageReward,
     Discounted,
@@ -24,33 +24,9 @@ from gamedp.runtime.options import CompileMode
 from gamedp.runtime.registry import GAMES, SOLVERS, find, registered
 
 if TYPE_CHECKING:
-    from gamedp.adapters import LoadedModel
+    from cyclopts import Token
 
-__all__ = [
-    "EXPLORE",
-    "FILE",
-    "KEEP",
-    "METHOD",
-    "OBJECTIVE",
-    "OUTPUT",
-    "Compile",
-    "ExploreOptions",
-    "FileOptions",
-    "Flag",
-    "Fresh",
-    "GameName",
-    "GameOrFile",
-    "GameSettings",
-    "KeepOptions",
-    "Method",
-    "ObjectiveOptions",
-    "OutputOptions",
-    "SavedGame",
-    "SolverOptions",
-    "StateTexts",
-    "check_file",
-    "names_in",
-]
+    from gamedp.adapters import LoadedModel
 
 
 def names_in(group: str) -> Callable[[object], Iterable[str]]:
@@ -59,6 +35,23 @@ def names_in(group: str) -> Callable[[object], Iterable[str]]:
 
 
 Flag: TypeAlias = Annotated[bool, Parameter(show_default=False)]
+
+MULTIPLES = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+"""Bytes that a letter after a number stands for."""
+
+
+def _bytes_of(_type: object, tokens: Sequence[Token]) -> float:
+    """Return a number of bytes, such as 4e9 or 4G; raise ValueError, as cyclopts asks for."""
+    text = tokens[0].value
+    multiple = MULTIPLES.get(text[-1:].upper())
+    try:
+        return float(text) if multiple is None else float(text[:-1]) * multiple
+    except ValueError:
+        message = f"{shown(text)} is no number of bytes, such as 4e9 or 4G."
+        raise ValueError(message) from None
+
+
+Bytes: TypeAlias = Annotated[float | None, Parameter(converter=_bytes_of)]
 
 GameOrFile: TypeAlias = Annotated[
     str,
@@ -158,8 +151,7 @@ class ObjectiveOptions:
         flags: list[tuple[Optimum, bool]] = [("max", self.max), ("min", self.min)]
         wishes = {wish for wish, given in (*flags, (self.optimum, True)) if given and wish}
         if len(wishes) > 1:
-            message = "--min does not go with max: the first player wants one of them."
-            raise InvalidParameterError(message)
+            refuse("--min does not go with max: the first player wants one of them.")
         return wishes.pop() if wishes else "max"
 
     def name(self) -> str:
@@ -171,14 +163,11 @@ class ObjectiveOptions:
         options = {"discounted": "--discount", "horizon": "--horizon", "average": "--average"}
         for other in given:
             if other != name:
-                message = f"{options[other]} does not go with the objective {name}."
-                raise InvalidParameterError(message)
+                refuse(f"{options[other]} does not go with the objective {name}.")
         if name in numbers and not given:
-            message = f"--objective {name} needs {options[name]}."
-            raise InvalidParameterError(message)
+            refuse(f"--objective {name} needs {options[name]}.")
         if self.draw is not None and name != "total":
-            message = f"--draw does not go with the objective {name}."
-            raise InvalidParameterError(message)
+            refuse(f"--draw does not go with the objective {name}.")
         return name
 
     def make(self) -> Objective:
@@ -229,8 +218,7 @@ class SolverOptions:
                 word="option",
             )
         elif self.option:
-            message = f"--option {self.option[0]} needs --solver, whose option it is."
-            raise InvalidParameterError(message)
+            refuse(f"--option {self.option[0]} needs --solver, whose option it is.")
         if self.tolerance is not None:
             keywords["tolerance"] = self.tolerance
         if self.relative:
@@ -254,19 +242,18 @@ class ExploreOptions:
         Stop with an error after this many seconds of exploring and solving.
     max_bytes : float
         Stop with an error before the model takes so much memory; nine tenths of what is free if
-        not given. For a model in a file: what reading it may take, 1 GiB if not given.
+        not given. For a model in a file: what reading it may take, 1 GiB if not given. 4G is 4e9.
     """
 
     compile: CompileMode = "auto"
     max_states: float | None = None
     max_seconds: float | None = None
-    max_bytes: float | None = None
+    max_bytes: Bytes = None
 
     def for_file(self) -> float | None:
         """Return the limit of the memory for a file; refuse options for games alone."""
         if attrs.evolve(self, max_bytes=None) != ExploreOptions():
-            message = "the options for building a model are for games; a file holds a model."
-            raise InvalidParameterError(message)
+            refuse("the options for building a model are for games; a file holds a model.")
         return self.max_bytes
 
     def keywords(self) -> dict[str, Any]:
@@ -341,8 +328,7 @@ class KeepOptions:
         """Refuse a path that cannot be written, before hours of solving."""
         for name, folder in (("save", self.save), ("certificate", self.certificate)):
             if folder is not None and folder.exists() and not folder.is_dir():
-                message = f"{folder} is a file; --{name} takes a folder: name one that is new."
-                raise InvalidParameterError(message)
+                refuse(f"{folder} is a file; --{name} takes a folder: name one that is new.")
         check_file(self.csv, "--csv")
         check_file(self.policy, "--policy")
         if self.policy is not None:
@@ -356,15 +342,12 @@ def check_file(path: Path | None, option: str) -> None:
     if path is None:
         return
     if path.is_dir():
-        message = f"{path} is a folder; {option} takes a file: name one in it."
-        raise InvalidParameterError(message)
+        refuse(f"{path} is a folder; {option} takes a file: name one in it.")
     if path.is_symlink() or (path.exists() and not path.is_file()):
         kinds = "a link, a device or a pipe"
-        message = f"{path} is {kinds}; {option} takes a file: name one that is new."
-        raise InvalidParameterError(message)
+        refuse(f"{path} is {kinds}; {option} takes a file: name one that is new.")
     if not path.parent.is_dir():
-        message = f"there is no folder {path.parent} to write {path.name} in."
-        raise InvalidParameterError(message)
+        refuse(f"there is no folder {path.parent} to write {path.name} in.")
 
 
 @Parameter(name="*", group=Group("Models in files", sort_key=2))
@@ -405,8 +388,7 @@ class FileOptions:
         """Raise InvalidParameterError if any option is set: for games, which have no labels."""
         for name, value in attrs.asdict(self).items():
             if value:
-                message = f"--{name} is for a model in a file, not for a game."
-                raise InvalidParameterError(message)
+                refuse(f"--{name} is for a model in a file, not for a game.")
 
 
 METHOD, OBJECTIVE, EXPLORE, OUTPUT = Method(), ObjectiveOptions(), ExploreOptions(), OutputOptions()

@@ -14,22 +14,19 @@ import attrs
 from cyclopts import Parameter
 
 import gamedp
-from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
+from gamedp.cli.games import is_saved, load_saved, make_ordinary_game, position_of, starts_of
 from gamedp.cli.options import Compile, GameSettings, SavedGame, StateTexts
 from gamedp.cli.players import ENTRANTS, PERSON, checked_solution, read_level, read_player
-from gamedp.cli.positions import position_of, starts_of
-from gamedp.cli.report import how_long, player_name
-from gamedp.cli.texts import how_to_draw
-from gamedp.cli.watch import be_lenient, columns, fitted, say, watch
+from gamedp.cli.report import be_lenient, columns, fitted, how_long, player_name, say, watch
+from gamedp.cli.texts import how_to_draw, refuse
 from gamedp.errors import (
-    InvalidParameterError,
     LimitExceededError,
     NotSolvedError,
     UnknownStateError,
     UnsupportedProblemError,
     shown,
 )
-from gamedp.play.seat import Fault, Forfeit
+from gamedp.play.protocol import Fault, Forfeit
 from gamedp.views import COLUMNS
 
 if TYPE_CHECKING:
@@ -37,12 +34,11 @@ if TYPE_CHECKING:
 
     from gamedp.cli.players import Level
     from gamedp.play.advice import Advice, AdvisedAction
-    from gamedp.play.play import Line
-    from gamedp.play.seat import Seat
+    from gamedp.play.play import Played
+    from gamedp.play.protocol import Seat
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["play"]
 
 First: TypeAlias = Literal["human", "computer", "random"]
 
@@ -113,31 +109,28 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     """
     import numpy as np  # noqa: PLC0415 - not needed for --help
 
-    from gamedp.play.play import Line, checked_seed  # noqa: PLC0415 - likewise
+    from gamedp.play.play import Played, checked_seed  # noqa: PLC0415 - likewise
     from gamedp.play.players import seats_taken  # noqa: PLC0415 - likewise
 
     wanted = None if level is None else read_level(level)
     by_name = wanted is None and level is not None
     if is_saved(game):
         if wanted not in {None, "best"}:
-            message = f"{game} is a solution, and the computer plays by it: leave out --level."
-            raise InvalidParameterError(message)
+            refuse(f"{game} is a solution, and the computer plays by it: leave out --level.")
         solution = checked_solution(load_saved(game, rules, settings), game)
         made = solution.model.rules.game  # type: ignore[union-attr] # it was checked
     else:
         if rules is not None:
-            message = f"--game is for the folder of a saved solution; {game} is a game."
-            raise InvalidParameterError(message)
+            refuse(f"--game is for the folder of a saved solution; {game} is a game.")
         solution = None
         made = make_ordinary_game(game, settings or (), command="play")
     known = gamedp.rules.Rules(made)
     if known.num_players == 1 and (by_name or first != "human"):
-        message = f"{game} is for one player: there is nobody to play against, or to go first."
-        raise InvalidParameterError(message)
+        refuse(f"{game} is for one player: there is nobody to play against, or to go first.")
     seed = secrets.randbits(32) if seed is None else seed
     rng = np.random.default_rng(checked_seed(seed))
     start = position_of(starts_of(known), state, "--state") if state else None
-    line = Line.begin(known, start, rng)
+    line = Played.begin(known, start, rng)
     count = known.num_players
     later = {"human": 0, "computer": 1}.get(first)
     later = int(rng.integers(count)) if later is None else later
@@ -282,14 +275,14 @@ class _Quit(Exception):  # noqa: N818 - not an error: the person has enough
 class _GameDialogue:
     """A game in progress, with its history for undo."""
 
-    line: Line
+    line: Played
     people: frozenset[int]
     rng: np.random.Generator
     advise: Callable[[Any], Advice]
     seats: Mapping[int, Seat]
     """The seats of the players who are not `people`; the adviser plays if this is empty."""
     forfeit: Forfeit | None = None
-    before: list[tuple[Line, Any]] = attrs.field(factory=list)
+    before: list[tuple[Played, Any]] = attrs.field(factory=list)
 
     def run(self) -> None:
         """Play until the game is over or left."""

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import gamedp
 from gamedp.cli.games import class_named, is_saved, make_ordinary_game
 from gamedp.cli.options import Compile, GameSettings, OutputOptions
-from gamedp.cli.parameters import make
-from gamedp.cli.texts import read_as
-from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError
+from gamedp.cli.report import watch
+from gamedp.cli.texts import make, read_as, refuse
 from gamedp.policies.policy import weights_of
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import PLAYERS
@@ -22,25 +20,6 @@ if TYPE_CHECKING:
 
     from gamedp.play.programs import Program, Remote
 
-__all__ = [
-    "ENTRANTS",
-    "PERSON",
-    "WAYS",
-    "Level",
-    "checked_solution",
-    "compiled_game",
-    "names_of_players",
-    "program_named",
-    "read_all",
-    "read_entrants",
-    "read_field",
-    "read_level",
-    "read_player",
-    "read_players",
-    "refuse_without_folder",
-    "ruled",
-    "seated_in_stages",
-]
 
 WAYS = (
     "optimal, the folder of a saved solution or policy (with a slash in its name), random (all "
@@ -95,8 +74,7 @@ def read_entrants(
     names = names_of_players(text)
     for place, name in enumerate(names):
         if name in names[:place]:
-            message = f"{name} is named twice; each entrant has a name of its own."
-            raise InvalidParameterError(message)
+            refuse(f"{name} is named twice; each entrant has a name of its own.")
     return read_all(names, lambda name: read_player(name, rules, solve, seconds))
 
 
@@ -146,16 +124,14 @@ def read_level(text: str) -> Level | None:
 def checked_solution(solution: Any, name: str) -> gamedp.Solution:
     """Return a saved solution that can play; raise InvalidParameterError for any other."""
     if not isinstance(solution, gamedp.Solution) or solution.model.rules is None:
-        message = f"{name} holds no solution of a game that can be played."
-        raise InvalidParameterError(message)
+        refuse(f"{name} holds no solution of a game that can be played.")
     objective = solution.objective
     is_total = isinstance(objective, gamedp.TotalReward) and objective.until is None
     if not is_total or objective.optimum != "max":
-        message = (
+        refuse(
             f"{name} is solved for {objective!r}; whole games are played by a solution for the "
             "largest total reward."
         )
-        raise InvalidParameterError(message)
     return solution
 
 
@@ -221,21 +197,18 @@ def ruled(
     knows = isinstance(player, (gamedp.play.RandomPlayer, gamedp.StagedSolution))
     if not knows and not callable(getattr(player, "choose", None)):
         if isinstance(rules, gamedp.rules.StagedRules):
-            message = (
+            refuse(
                 f"{name} cannot play a staged game. Who can: optimal, random, and policies that "
                 "choose in a gamedp.stages.Position."
             )
-            raise InvalidParameterError(message)
-        message = f"{name} is no policy by rule; `gamedp tournament` lets it play."
-        raise InvalidParameterError(message)
+        refuse(f"{name} is no policy by rule; `gamedp tournament` lets it play.")
     return player
 
 
 def refuse_without_folder(path: Path | None) -> None:
     """Raise InvalidParameterError, before hours of playing, if the file cannot be written."""
     if path is not None and not path.parent.is_dir():
-        message = f"there is no folder {path.parent} to keep the games in."
-        raise InvalidParameterError(message)
+        refuse(f"there is no folder {path.parent} to keep the games in.")
 
 
 def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> dict[str, Any]:
@@ -274,8 +247,7 @@ def read_field(
         if number is not None:
             weights[name] = number
     if weights and len(weights) < len(set(names)):
-        message = f"{text}: give all of them a weight, as in hold=20:0.7,hold=10:0.3, or none."
-        raise InvalidParameterError(message)
+        refuse(f"{text}: give all of them a weight, as in hold=20:0.7,hold=10:0.3, or none.")
     if weights:
         weights_of(weights)  # refuses weights that do not sum to one
     return read_players(",".join(names), model, solve), weights
@@ -285,8 +257,7 @@ def names_of_players(text: str) -> list[str]:
     """Return the names of players in a comma-separated text."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
-        message = f"{text!r} names no players; give {WAYS}."
-        raise InvalidParameterError(message)
+        refuse(f"{text!r} names no players; give {WAYS}.")
     return names
 
 
@@ -303,11 +274,10 @@ def _read(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> Any:
     if level == "best":
         return solve()
     if level is not None or _is_program(text) or text == PERSON:
-        message = (
+        refuse(
             f"what {text} does in every position is known only when it is asked; "
             "`gamedp tournament` lets it play."
         )
-        raise InvalidParameterError(message)
     if text in RANDOM:
         return gamedp.Policy.uniform(model)
     return _saved_or_policy(text, model.rules)
@@ -315,8 +285,7 @@ def _read(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> Any:
 
 def _saved_or_policy(text: str, rules: Any) -> Any:
     if text == PERSON:
-        message = "a person plays only in `gamedp play`."
-        raise InvalidParameterError(message)
+        refuse("a person plays only in `gamedp play`.")
     if _is_folder(text):
         saved = gamedp.load(text)
         return saved if isinstance(saved, gamedp.Policy) else checked_solution(saved, text)
@@ -329,14 +298,11 @@ def _policy_named(text: str, rules: Any) -> Any:
     kind = class_named(name, PLAYERS)
     game = getattr(kind, "game", None)
     if isinstance(game, type) and rules is not None and not isinstance(rules.game, game):
-        message = f"{name} plays {game.__name__}, not {type(rules.game).__name__}."
-        raise InvalidParameterError(message)
+        refuse(f"{name} plays {game.__name__}, not {type(rules.game).__name__}.")
     if not callable(getattr(kind, "choose", None)):
-        message = f"{name} is no policy: it has no choose(state)."
-        raise InvalidParameterError(message)
+        refuse(f"{name} is no policy: it has no choose(state).")
     settings = list(settings_of(kind))
     if equals and not settings:
-        message = f"{name} takes no number; leave ={value} out."
-        raise InvalidParameterError(message)
+        refuse(f"{name} takes no number; leave ={value} out.")
     texts = [f"{settings[0]}={value}"] if equals else []
     return make(kind, texts, name=name, option="--players", word="parameter")

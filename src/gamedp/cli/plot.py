@@ -13,7 +13,14 @@ from cyclopts import Group, Parameter
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
+from gamedp.cli.games import (
+    is_saved,
+    load_saved,
+    make_game,
+    position_of,
+    starts_of,
+    state_where,
+)
 from gamedp.cli.options import (
     FILE,
     METHOD,
@@ -28,17 +35,14 @@ from gamedp.cli.options import (
     StateTexts,
     check_file,
 )
-from gamedp.cli.positions import position_of, starts_of, state_where
-from gamedp.cli.solve import solved
-from gamedp.cli.texts import assignments, read_as
-from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError
+from gamedp.cli.report import watch
+from gamedp.cli.solve import asked_of, names_file, solved
+from gamedp.cli.texts import assignments, read_as, refuse
 from gamedp.runtime.files import write_whole
 
 if TYPE_CHECKING:
     from gamedp.model.objectives import Objective
 
-__all__ = ["plot"]
 
 Kind: TypeAlias = Literal[
     "default",
@@ -108,16 +112,14 @@ class PictureOptions:
 
     def check(self) -> None:
         """Refuse options that the picture does not take, and a file that cannot be written."""
-        takes = TAKES[self.kind]
+        takes = KINDS[self.kind][0]
         for name, value in attrs.asdict(self).items():
             if _is_given(value) and name not in {"kind", "output", *takes}:
-                kinds = ", ".join(kind for kind, names in TAKES.items() if name in names)
-                message = f"--{name} is for --kind {kinds}; this is {self.kind}."
-                raise InvalidParameterError(message)
+                kinds = ", ".join(kind for kind, (names, _) in KINDS.items() if name in names)
+                refuse(f"--{name} is for --kind {kinds}; this is {self.kind}.")
         check_file(self.output, "--output")
         if self.output is not None and self.output.suffix.lower() not in FORMATS:
-            message = f"{self.output} ends in none of {', '.join(FORMATS)}."
-            raise InvalidParameterError(message)
+            refuse(f"{self.output} ends in none of {', '.join(FORMATS)}.")
 
     def axes(self) -> list[str]:
         """Return the fields along the axes."""
@@ -165,13 +167,14 @@ def plot(
     `gamedp solve --save` has written.
     """
     picture.check()
-    if state and "state" not in TAKES[picture.kind]:
-        message = f"--state is for --kind actions, tree, board, sweeps; this is {picture.kind}."
-        raise InvalidParameterError(message)
+    if state and "state" not in KINDS[picture.kind][0]:
+        refuse(f"--state is for --kind actions, tree, board, sweeps; this is {picture.kind}.")
     thing, objective, failure = _thing(game, picture, rules, settings, file, method, output)
     position = _position(thing, state)
-    ax = DRAW[picture.kind](_Subject(thing, objective, position), picture)
-    path = picture.output or Path(f"{_plain(game)}{_suffix(picture)}.png")
+    ax = KINDS[picture.kind][1](_Subject(thing, objective, position), picture)
+    path = picture.output or Path(
+        f"{_plain(game)}{'' if picture.kind == 'default' else f'-{picture.kind}'}.png"
+    )
     _write(path, ax.get_figure())
     if output.json:
         report.print_json({"game": game, "kind": picture.kind, "picture": str(path)})
@@ -207,23 +210,14 @@ def _thing(
     """Return what is drawn, its objective, and the error if it could not be solved."""
     if is_saved(game):
         if (method, file) != (METHOD, FILE):
-            message = f"{game} holds a solution: the options for solving do not apply."
-            raise InvalidParameterError(message)
+            refuse(f"{game} holds a solution: the options for solving do not apply.")
         solution = load_saved(game, rules, settings)
         return solution, solution.objective, None
-    if rules is not None:
-        message = f"--game is for the folder of a saved solution; {game} is none."
-        raise InvalidParameterError(message)
-    if is_model_file(game):
-        if settings:
-            message = f"--set is for games; {game} is a file."
-            raise InvalidParameterError(message)
-        from gamedp.cli.models import answered, asked_of  # noqa: PLC0415 - games do not need it
-
+    if names_file(game, settings, rules):
         question = asked_of(game, file, method)
         if picture.kind in UNSOLVED:
             return question.model, question.objective, None
-        answer = answered(question, method, quiet=output.quiet)
+        answer = solved(game, question, method, quiet=output.quiet)
         return answer.solution, question.objective, answer.failure
     file.refuse()
     made, goal = make_game(game, settings or ()), method.objective.make()
@@ -233,8 +227,8 @@ def _thing(
         with watch(quiet=output.quiet) as progress:
             model = gamedp.compile(made, progress=progress, **method.explore.keywords())
         return model, goal, None
-    solution, failure = solved(made, method, fresh=False, quiet=output.quiet)
-    return solution, goal, failure
+    answer = solved(game, made, method, quiet=output.quiet)
+    return answer.solution, goal, answer.failure
 
 
 def _position(thing: Any, texts: list[str] | None) -> Any:
@@ -261,56 +255,18 @@ def _slices(draw: Callable[..., Any], drawn: _Subject, picture: PictureOptions) 
     return draw(drawn.thing, *picture.axes(), where=picture.fixed(), **keywords)
 
 
-def _values(drawn: _Subject, picture: PictureOptions) -> Any:
-    return _slices(gamedp.pictures.plot_values, drawn, picture)
-
-
-def _policy(drawn: _Subject, picture: PictureOptions) -> Any:
-    return _slices(gamedp.pictures.plot_policy, drawn, picture)
-
-
 def _surface(drawn: _Subject, picture: PictureOptions) -> Any:
     if len(picture.axes()) != 3 or picture.action is None:
-        message = (
+        refuse(
             "--kind surface takes three fields and an action, as in `--fields own,opponent,turn "
             "--action 1`."
         )
-        raise InvalidParameterError(message)
-    axes, where = picture.axes(), picture.fixed()
-    return gamedp.pictures.plot_surface(drawn.thing, *axes, action=picture.action, where=where)
-
-
-def _actions(drawn: _Subject, picture: PictureOptions) -> Any:
-    return gamedp.pictures.plot_actions(drawn.thing, drawn.state, player=picture.player or 0)
-
-
-def _tree(drawn: _Subject, picture: PictureOptions) -> Any:
-    return gamedp.pictures.plot_tree(drawn.thing, drawn.state, **picture.given("depth"))
-
-
-def _board(drawn: _Subject, _: PictureOptions) -> Any:
-    return gamedp.pictures.plot_board(drawn.thing, drawn.state)
-
-
-def _components(drawn: _Subject, _: PictureOptions) -> Any:
-    return gamedp.pictures.plot(drawn.model)
-
-
-def _stages(drawn: _Subject, picture: PictureOptions) -> Any:
-    return gamedp.pictures.plot_stages(drawn.thing, player=picture.player or 0)
+    return _slices(gamedp.pictures.plot_surface, drawn, picture)
 
 
 def _best_play(drawn: _Subject) -> Any:
     """Return the evaluation of best play of all."""
     return gamedp.evaluate(drawn.model, [drawn.thing] * drawn.model.num_players)
-
-
-def _payoffs(drawn: _Subject, picture: PictureOptions) -> Any:
-    return gamedp.pictures.plot_distribution(_best_play(drawn), player=picture.player or 0)
-
-
-def _survival(drawn: _Subject, picture: PictureOptions) -> Any:
-    return gamedp.pictures.plot_survival(_best_play(drawn).survival(picture.most))
 
 
 def _sweeps(drawn: _Subject, picture: PictureOptions) -> Any:
@@ -323,39 +279,51 @@ def _improvements(drawn: _Subject, picture: PictureOptions) -> Any:
     return gamedp.pictures.plot_trace(trace, state=drawn.state)
 
 
-DRAW: dict[str, Callable[[_Subject, PictureOptions], Any]] = {
-    "default": _default,
-    "values": _values,
-    "policy": _policy,
-    "actions": _actions,
-    "surface": _surface,
-    "tree": _tree,
-    "board": _board,
-    "components": _components,
-    "stages": _stages,
-    "payoffs": _payoffs,
-    "survival": _survival,
-    "sweeps": _sweeps,
-    "improvements": _improvements,
+KINDS: dict[str, tuple[set[str], Callable[[_Subject, PictureOptions], Any]]] = {
+    "default": ({"fields", "where"}, _default),
+    "values": (
+        {"fields", "where", "action", "player"},
+        lambda *options: _slices(gamedp.pictures.plot_values, *options),
+    ),
+    "policy": (
+        {"fields", "where", "arrows"},
+        lambda *options: _slices(gamedp.pictures.plot_policy, *options),
+    ),
+    "actions": (
+        {"state", "player"},
+        lambda drawn, picture: gamedp.pictures.plot_actions(
+            drawn.thing, drawn.state, player=picture.player or 0
+        ),
+    ),
+    "surface": ({"fields", "where", "action"}, _surface),
+    "tree": (
+        {"state", "depth"},
+        lambda drawn, picture: gamedp.pictures.plot_tree(
+            drawn.thing, drawn.state, **picture.given("depth")
+        ),
+    ),
+    "board": ({"state"}, lambda drawn, _: gamedp.pictures.plot_board(drawn.thing, drawn.state)),
+    "components": (set(), lambda drawn, _: gamedp.pictures.plot(drawn.model)),
+    "stages": (
+        {"player"},
+        lambda drawn, picture: gamedp.pictures.plot_stages(drawn.thing, player=picture.player or 0),
+    ),
+    "payoffs": (
+        {"player"},
+        lambda drawn, picture: gamedp.pictures.plot_distribution(
+            _best_play(drawn), player=picture.player or 0
+        ),
+    ),
+    "survival": (
+        {"steps"},
+        lambda drawn, picture: gamedp.pictures.plot_survival(
+            _best_play(drawn).survival(picture.most)
+        ),
+    ),
+    "sweeps": ({"state", "steps"}, _sweeps),
+    "improvements": ({"state", "steps"}, _improvements),
 }
-"""The function that draws each kind."""
-
-TAKES: dict[str, frozenset[str]] = {
-    "default": frozenset({"fields", "where"}),
-    "values": frozenset({"fields", "where", "action", "player"}),
-    "policy": frozenset({"fields", "where", "arrows"}),
-    "actions": frozenset({"state", "player"}),
-    "surface": frozenset({"fields", "where", "action"}),
-    "tree": frozenset({"state", "depth"}),
-    "board": frozenset({"state"}),
-    "components": frozenset(),
-    "stages": frozenset({"player"}),
-    "payoffs": frozenset({"player"}),
-    "survival": frozenset({"steps"}),
-    "sweeps": frozenset({"state", "steps"}),
-    "improvements": frozenset({"state", "steps"}),
-}
-"""The options of each kind."""
+"""The options that each kind of picture takes, and what draws it."""
 
 
 def _plain(game: str) -> str:

@@ -6,8 +6,7 @@ parameters are its options.
 
 from gamedp.cli.games import make_game
 from gamedp.cli.options import OUTPUT, Flag, GameSettings, OutputOptions
-from gamedp.cli.report import print_json
-from gamedp.cli.watch import be_lenient, watch
+from gamedp.cli.report import be_lenient, print_json, watch
 from gamedp.runtime.options import values_of
 
 __all__ = [

@@ -10,7 +10,15 @@ import attrs
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
+from gamedp.cli.games import (
+    is_saved,
+    load_saved,
+    make_game,
+    picture_of,
+    position_of,
+    starts_of,
+    state_where,
+)
 from gamedp.cli.options import (
     FILE,
     METHOD,
@@ -22,21 +30,19 @@ from gamedp.cli.options import (
     OutputOptions,
     SavedGame,
 )
-from gamedp.cli.positions import picture_of, position_of, starts_of, state_where
-from gamedp.cli.solve import solved
-from gamedp.errors import InvalidParameterError, UnknownStateError, shown
+from gamedp.cli.solve import Solved, asked_of, names_file, solved
+from gamedp.cli.texts import refuse
+from gamedp.errors import UnknownStateError, shown
 from gamedp.play.advice import winner_of
 from gamedp.rules.game import is_staged
 
 if TYPE_CHECKING:
-    from gamedp.cli.models import Answer
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
     from gamedp.results.status import ActionValue
     from gamedp.stages.model import StagedModel
     from gamedp.stages.solution import StagedSolution
 
-__all__ = ["query"]
 
 END_OF_STAGE = "nobody: this ends the stage"
 
@@ -72,96 +78,53 @@ def query(  # noqa: PLR0913 - one for each kind of option
     """
     if is_saved(game):
         if fresh or (method, file) != (METHOD, FILE):
-            message = f"{game} holds a solution: --fresh and the options for solving do not apply."
-            raise InvalidParameterError(message)
+            refuse(f"{game} holds a solution: --fresh and the options for solving do not apply.")
         solution = load_saved(game, rules, settings)
-        place = _place(solution.model.rules or solution.model, state or (), inside)
-        _show(_FoundPosition(game, place, solution), output)
-        return
-    if rules is not None:
-        message = f"--game is for the folder of a saved solution; {game} is none."
-        raise InvalidParameterError(message)
-    if is_model_file(game):
-        from gamedp.cli.models import answered, asked_of  # noqa: PLC0415 - games do not need it
-
-        if settings or fresh:
-            message = f"{'--set' if settings else '--fresh'} is for games; {game} is a file."
-            raise InvalidParameterError(message)
+        found, thing = Solved(game, solution), solution.model.rules or solution.model
+    elif names_file(game, settings, rules, fresh=fresh):
         question = asked_of(game, file, method)
-        place = _place(question.model, state or (), inside)
-        of_file = answered(question, method, quiet=output.quiet)
-        solution, failure = of_file.solution, of_file.failure
+        found, thing = None, question.model
     else:
-        of_file = None
         file.refuse()
-        made = make_game(game, settings or ())
-        origin = gamedp.rules.StagedRules(made) if is_staged(made) else gamedp.rules.Rules(made)
-        place = _place(origin, state or (), inside)  # before hours of solving
-        solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
-    _show(_FoundPosition(game, place, solution, of_file), output)
-    if failure is not None:
-        raise failure
-
-
-@attrs.frozen
-class _FoundPosition:
-    """The result for a place: a solution, with details if it is of a model in a file."""
-
-    name: str
-    place: _QueryPlace
-    solution: Solution | StagedSolution
-    of_file: Answer | None = None
-
-
-def _show(found: _FoundPosition, output: OutputOptions) -> None:
-    """Print the facts about a place."""
-    solution, place, of_file = found.solution, found.place, found.of_file
-    if isinstance(solution, gamedp.Solution):
-        answer = _answer(solution, place)
-    else:
-        answer = _answer_of_stage(solution, place)
+        question = make_game(game, settings or ())
+        kind = gamedp.rules.StagedRules if is_staged(question) else gamedp.rules.Rules
+        found, thing = None, kind(question)
+    place = _place(thing, state or (), inside)  # before hours of solving
+    if found is None:
+        found = solved(game, question, method, fresh=fresh, quiet=output.quiet)
+    is_staged_solution = isinstance(found.solution, gamedp.StagedSolution)
+    answer = (_answer_of_stage if is_staged_solution else _answer)(found.solution, *place)
     if output.json:
-        report.print_json(_facts(found, answer))
-    elif of_file is None:
-        print(report.lines([*_words(solution, place, answer), *report.measures(solution)]))
+        report.print_json(_facts(found, *place, answer))
     else:
-        head = ("model", repr(of_file.question.loaded))
-        print(report.lines([head, *_words(solution, place, answer), *of_file.measures()]))
+        words = _words(found.solution, place[0], answer)
+        print(report.lines([*found.head(), *words, *found.measures()]))
+    if found.failure is not None:
+        raise found.failure
 
 
-def _facts(found: _FoundPosition, answer: _QueryAnswer) -> dict[str, Any]:
+def _facts(found: Solved, state: Any, inside: Any, answer: _QueryAnswer) -> dict[str, Any]:
     """Return everything about a position for JSON."""
-    solution, place = found.solution, found.place
-    if found.of_file is None:
-        facts = {"game": found.name} | solution.facts(place.state)
-    else:
-        facts = found.of_file.facts(found.name, place.state)
-    facts |= {"value": answer.value, "lower": answer.lower, "upper": answer.upper}
+    solution = found.solution
+    facts = found.facts(state) | {
+        "value": answer.value, "lower": answer.lower, "upper": answer.upper, "state": state
+    }  # fmt: skip
     keys: tuple[str, ...] = ("action", "name", "value", "best")
     if solution.model.is_general_sum:
         keys += ("values", "bounds")
-    facts["state"] = place.state
     if not isinstance(solution, gamedp.Solution):
-        facts["inside"] = place.inside
+        facts["inside"] = inside
     else:
         columns = solution.model.variables
         if columns:
-            facts["variables"] = {name: array[place.state] for name, array in columns.items()}
+            facts["variables"] = {name: array[state] for name, array in columns.items()}
         if solution.distances is not None:
-            facts["distance"] = solution.distance(place.state)
-        if math.isfinite(plies := solution.plies(place.state)):
+            facts["distance"] = solution.distance(state)
+        if math.isfinite(plies := solution.plies(state)):
             facts["plies"] = plies
     facts["actions"] = [{key: action[key] for key in keys} for action in answer.actions]
     names = [action["name"] for action in answer.actions if action["best"] != "no"]
     return facts | {"best": answer.best, "best_names": names}
-
-
-@attrs.frozen
-class _QueryPlace:
-    """The requested place: a state, or a context, optionally with a state of its stage."""
-
-    state: Any
-    inside: Any = None
 
 
 @attrs.frozen
@@ -196,24 +159,23 @@ def _place(
     origin: gamedp.rules.Rules | gamedp.rules.StagedRules | Model,
     state: Sequence[str],
     inside: Sequence[str] | None,
-) -> _QueryPlace:
-    """Return the place that the options name."""
+) -> tuple[Any, Any]:
+    """Return the state that the options name, and that inside of its stage, if they do."""
     if isinstance(origin, gamedp.Model) and any("=" in text for text in state):
         position: Any = state_where(origin, state, "--state")
     else:
         position = position_of(starts_of(origin), state, "--state")
     if inside is None:
-        return _QueryPlace(position)
+        return position, None
     if not isinstance(origin, gamedp.rules.StagedRules):
-        message = "--inside is for staged games; the positions of this one are given by --state."
-        raise InvalidParameterError(message)
+        refuse("--inside is for staged games; the positions of this one are given by --state.")
     stage = gamedp.rules.Rules(origin.game.stage())
-    return _QueryPlace(position, position_of(starts_of(stage), inside, "--inside"))
+    return position, position_of(starts_of(stage), inside, "--inside")
 
 
-def _answer(solution: Solution, place: _QueryPlace) -> _QueryAnswer:
+def _answer(solution: Solution, position: Any, _inside: None) -> _QueryAnswer:
     """Return the answer for a state."""
-    position, model = place.state, solution.model
+    model = solution.model
     index, _ = _index(model, position)
     actions = _actions(solution, position)
     mover = report.OVER
@@ -235,9 +197,9 @@ def _picture(model: Model, position: Any) -> str:
     return f"{drawn}   {model.state_name(position)}" if model.variables else drawn
 
 
-def _answer_of_stage(solution: StagedSolution, place: _QueryPlace) -> _QueryAnswer:
+def _answer_of_stage(solution: StagedSolution, context: Any, state: Any) -> _QueryAnswer:
     """Return the answer for a context, or for a state of the stage inside it."""
-    context, state, rules = place.state, place.inside, solution.model.rules
+    rules = solution.model.rules
     pictures = [("state", picture_of(rules, context))]
     _, swapped = _index(solution.model, context)
     if state is None:
@@ -312,21 +274,19 @@ def _best(actions: list[dict[str, Any]]) -> list[int]:
 
 
 def _words(
-    solution: Solution | StagedSolution, place: _QueryPlace, answer: _QueryAnswer
+    solution: Solution | StagedSolution, state: Any, answer: _QueryAnswer
 ) -> list[tuple[str, str]]:
     """Return everything about a position in words."""
-    rules, count = solution.model.rules, solution.model.num_players
-    pairs = [] if rules is None else [("game", report.game_words(rules.game))]
-    pairs += answer.pictures
+    count, pairs = solution.model.num_players, [*answer.pictures]
     if answer.mover:
         pairs.append(("to move", answer.mover))
     if count > 2:
-        pairs += report.value_lines(solution, place.state)
+        pairs += report.value_lines(solution, state)
     else:
         numbers = (answer.value, answer.lower, answer.upper)
         pairs += report.bounded(*numbers, player=None if count == 1 else 0)
     if isinstance(solution, gamedp.Solution):
-        pairs += _to_the_end(solution, place.state)
+        pairs += _to_the_end(solution, state)
     if answer.actions:
         pairs.append(("actions", "\n".join(_rows(answer))))
         if any(action["value"] is None for action in answer.actions):
@@ -338,7 +298,7 @@ def _words(
             if names:
                 pairs.append((label, "any of them" if any_will_do else ", ".join(names)))
         if isinstance(solution, gamedp.Solution):
-            pairs += _played(solution, place.state, answer)
+            pairs += _played(solution, state, answer)
     return pairs
 
 

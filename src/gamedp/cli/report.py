@@ -1,43 +1,33 @@
-"""Solutions as lines for people and as JSON for programs."""
+"""Output: solutions as lines and as JSON, progress, and the terminal's width and encoding."""
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import json
 import math
 import numbers
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from gamedp.results.base import fraction_of, hint_of
+from gamedp.runtime.limit import Display
 from gamedp.runtime.options import settings_of, values_of
 
 if TYPE_CHECKING:
     from gamedp.cli.options import OutputOptions
     from gamedp.model.objectives import Objective
     from gamedp.results.solution import Solution
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.stages.solution import StagedSolution
 
-__all__ = [
-    "OVER",
-    "between",
-    "bounded",
-    "exactly",
-    "game_words",
-    "how_long",
-    "lines",
-    "measures",
-    "player_name",
-    "print_json",
-    "show",
-    "table",
-    "value_lines",
-    "wish",
-    "with_options",
-]
 
 OVER = "nobody: the game is over, and the value is the payoff"
 """The player to move at the end."""
@@ -255,3 +245,65 @@ def _amount(count: float) -> str:
     """Return a number of bytes in a readable unit."""
     power = min(int(math.log(max(count, 1), 1024)), len(UNITS) - 1)
     return f"{count / 1024**power:.{1 if power else 0}f} {UNITS[power]}"
+
+
+@contextlib.contextmanager
+def watch(*, quiet: bool) -> Iterator[ProgressCallback | None]:
+    """Yield a callback that shows progress on stderr; None if stderr is not a terminal.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether to hide progress.
+    """
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    display = Display()
+    try:
+        yield display.report
+    finally:
+        display.close()
+
+
+def be_lenient() -> None:
+    """Read invalid text in the terminal's encoding as a wrong answer, not as an error."""
+    reconfigure = getattr(sys.stdin, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
+
+
+def columns() -> int | None:
+    """Return the width of the terminal in characters; None if the output is redirected."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def say(text: str) -> None:
+    """Print a text with the line breaks of `fitted`."""
+    print(fitted(text))
+
+
+def fitted(text: str) -> str:
+    """Return a text; for a terminal, long lines are wrapped between words."""
+    width = columns()
+    return text if width is None else "\n".join(_wrapped(text, width))
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    """Yield the wrapped lines of a text, indented to the second column if there is one.
+
+    >>> list(_wrapped("  undo   take back your last action", 22))
+    ['  undo   take back', '         your last', '         action']
+    """
+    for line in text.split("\n"):
+        head = re.match(r" *\S+ {2,}(?=\S)| *", line)
+        indent = len(head[0]) if head is not None else 0
+        yield from textwrap.wrap(
+            line,
+            width,
+            subsequent_indent=" " * (indent if indent < width // 2 else 0),
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]

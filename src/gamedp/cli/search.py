@@ -15,7 +15,7 @@ from cyclopts import Group, Parameter
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import make_ordinary_game
+from gamedp.cli.games import make_ordinary_game, picture_of, position_of, starts_of
 from gamedp.cli.options import (
     OUTPUT,
     Compile,
@@ -26,11 +26,9 @@ from gamedp.cli.options import (
     StateTexts,
     names_in,
 )
-from gamedp.cli.parameters import make
-from gamedp.cli.positions import picture_of, position_of, starts_of
-from gamedp.cli.watch import watch
+from gamedp.cli.report import watch
+from gamedp.cli.texts import make, refuse
 from gamedp.errors import (
-    InvalidParameterError,
     KeptSolutionWarning,
     NotSolvedError,
     SearchInterrupted,
@@ -45,8 +43,6 @@ from gamedp.storage.kept import kept_endings
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = ["search"]
 
 
 FIRST_ENDINGS, MOST_ENDINGS = 3_000_000, 300_000_000
@@ -142,10 +138,9 @@ class SearchOptions:
         asked = given | ({} if not self.endings else {"endings": None})
         for name in asked:
             if name not in settings:
-                message = (
+                refuse(
                     f"{self.searcher} has no {OPTIONS[name]}; `gamedp searchers` lists what it has."
                 )
-                raise InvalidParameterError(message)
         made = make(
             kind,
             options,
@@ -161,16 +156,14 @@ class SearchOptions:
         """Refuse to search without any limit."""
         values = values_of(searcher)
         if self.exact and values.get("depth") is not None:
-            message = "--exact sets no depth; leave --depth out."
-            raise InvalidParameterError(message)
+            refuse("--exact sets no depth; leave --depth out.")
         limits = [values.get(name, math.inf) for name in ("max_seconds", "max_nodes")]
         endless = "depth" in values and values["depth"] is None and min(limits) == math.inf
         if endless and not self.exact:
-            message = (
+            refuse(
                 "give a limit: --depth 10, or --max-seconds 60, or --exact for a proven "
                 "value, however long that takes."
             )
-            raise InvalidParameterError(message)
 
 
 SEARCH = SearchOptions()
@@ -201,8 +194,7 @@ def search(
         most = max(FIRST_ENDINGS, min(MOST_ENDINGS, available_bytes() // 2))
         material = _suitable_material(made, position, most)
     if not material and how.endings_folder is not None:
-        message = "--endings-folder needs --endings, how much material the tables are for."
-        raise InvalidParameterError(message)
+        refuse("--endings-folder needs --endings, how much material the tables are for.")
 
     def found(progress: ProgressCallback | None, folder: Path | None) -> SearchResult:
         given: dict[str, Any] = {"compile": compile, "progress": progress}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from gamedp.cli.games import first_value, is_saved, load_saved, make_ordinary_game
 from gamedp.cli.options import Flag, GameSettings, SavedGame
 from gamedp.cli.players import checked_solution
-from gamedp.cli.texts import assignments, how_to_draw
-from gamedp.cli.watch import watch
-from gamedp.errors import GamedpError, InvalidParameterError, UnsupportedProblemError
+from gamedp.cli.report import watch
+from gamedp.cli.texts import assignments, how_to_draw, refuse
+from gamedp.errors import GamedpError, UnsupportedProblemError
 from gamedp.rules.game import is_staged
 from gamedp.runtime.options import REQUIRED, settings_of, values_of
 from gamedp.runtime.registry import GAMES, PAGES, load, registered
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from gamedp.web.plugin import Page
     from gamedp.web.tables import Tables
 
-__all__ = ["serve"]
 
 LOOPBACK = "127.0.0.1"
 
@@ -80,19 +79,16 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
 
     require_packages()
     if workers < 1:
-        message = f"--workers is {workers}; it must be at least 1."
-        raise InvalidParameterError(message)
+        refuse(f"--workers is {workers}; it must be at least 1.")
     tables = Tables(Limits(bytes=_bytes(memory)), workers)
     if game in registered(PAGES):
         game, games = None, game
     if game is None:
         if settings or rules or solve:
-            message = "--set, --game and --solve are for one GAME that is served; name it."
-            raise InvalidParameterError(message)
+            refuse("--set, --game and --solve are for one GAME that is served; name it.")
         listed, pages = _all(games)
     elif games is not None:
-        message = f"{game} is served alone; leave --games out, or name it there."
-        raise InvalidParameterError(message)
+        refuse(f"{game} is served alone; leave --games out, or name it there.")
     else:
         endless = float("inf")
         limits = Limits(states=endless, seconds=endless, bytes=tables.limits.bytes)
@@ -212,8 +208,7 @@ def _one(name: str, rules: str | None, settings: list[str] | None) -> Listed:
         short = _short(type(game).__name__)
         return Listed(short, type(game), fixed=made(short, game, solution))
     if rules is not None:
-        message = f"--game is for the folder of a saved solution; {name} is a game."
-        raise InvalidParameterError(message)
+        refuse(f"--game is for the folder of a saved solution; {name} is a game.")
     game = make_ordinary_game(name, settings or (), command="serve")
     name, value = first_value(name)
     if name in registered(GAMES) and not _needs_parameters(type(game)):
@@ -250,6 +245,5 @@ def _bytes(text: str) -> float:
     except ValueError:
         number = float("nan")
     if not 0 < number < float("inf"):
-        message = f"--memory is {text}; it must be a number of bytes, such as 500M or 2G."
-        raise InvalidParameterError(message)
+        refuse(f"--memory is {text}; it must be a number of bytes, such as 500M or 2G.")
     return number

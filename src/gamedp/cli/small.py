@@ -1,19 +1,26 @@
-"""``gamedp explain``, ``perft`` and ``grundy``: structure, lines of play, and nim-values."""
+"""Short commands: explain, perft, grundy, referee, endings, help and completion."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import secrets
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
+import attrs
+import numpy as np
 from cyclopts import Parameter
 
 import gamedp
-from gamedp.cli import report
+from gamedp.cli import COMMANDS, PLUGINS, make_app, report
 from gamedp.cli.games import (
-    is_model_file,
     is_saved,
     load_saved,
     make_game,
     make_ordinary_game,
+    position_of,
+    starts_of,
 )
 from gamedp.cli.options import (
     EXPLORE,
@@ -31,15 +38,17 @@ from gamedp.cli.options import (
     SavedGame,
     StateTexts,
 )
-from gamedp.cli.positions import position_of, starts_of
-from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError
+from gamedp.cli.players import program_named
+from gamedp.cli.report import watch
+from gamedp.cli.solve import names_file, question_about
+from gamedp.cli.texts import refuse
+from gamedp.errors import GamedpError
 from gamedp.runtime.options import values_of
+from gamedp.runtime.registry import registered
 
 if TYPE_CHECKING:
-    from gamedp.verbs.solving import Explanation
+    from numpy.typing import NDArray
 
-__all__ = ["explain", "grundy", "perft"]
 
 MOST_EXCEPTIONS = 20
 """Largest number of exceptions listed in full; of more, only the first and the last ones."""
@@ -62,39 +71,23 @@ def explain(
     """
     if is_saved(game):
         if explore != EXPLORE:
-            message = f"{game} holds a solution, whose model is explored: leave such options out."
-            raise InvalidParameterError(message)
+            refuse(f"{game} holds a solution, whose model is explored: leave such options out.")
         file.refuse()
         goal = None if objective == OBJECTIVE else objective.make()
         solution = load_saved(game, rules, settings)
-        _print_words(game, solution.model, gamedp.explain(solution, goal), output)
-        return
-    if rules is not None:
-        message = f"--game is for the folder of a saved solution; {game} is none."
-        raise InvalidParameterError(message)
-    if is_model_file(game):
+        model, words = solution.model, gamedp.explain(solution, goal)
+    elif names_file(game, None, rules):
         if settings:
-            message = f"{game} is a file; options for building a game do not apply."
-            raise InvalidParameterError(message)
-        from gamedp.cli.models import question_about  # noqa: PLC0415 - games do not need it
-
+            refuse(f"{game} is a file; options for building a game do not apply.")
         loaded = file.read(game, explore.for_file())
         question = question_about(loaded, file, objective)
-        words = gamedp.explain(question.model, question.objective)
-        _print_words(game, question.model, words, output)
-        return
-    file.refuse()
-    goal = objective.make()
-    with watch(quiet=output.quiet) as progress:
-        model = gamedp.compile(
-            make_game(game, settings or ()), progress=progress, **explore.keywords()
-        )
-        words = gamedp.explain(model, goal)
-    _print_words(game, model, words, output)
-
-
-def _print_words(game: str, model: Any, words: Explanation, output: OutputOptions) -> None:
-    """Print an explanation, or its lines as JSON with the size of the model."""
+        model, words = question.model, gamedp.explain(question.model, question.objective)
+    else:
+        file.refuse()
+        goal, made = objective.make(), make_game(game, settings or ())
+        with watch(quiet=output.quiet) as progress:
+            model = gamedp.compile(made, progress=progress, **explore.keywords())
+            words = gamedp.explain(model, goal)
     if not output.json:
         print(words)
         return
@@ -174,8 +167,7 @@ def grundy(
         Print one JSON object.
     """
     if values < 0:
-        message = f"--values is {values}; it must be a heap, from 0 on."
-        raise InvalidParameterError(message)
+        refuse(f"--values is {values}; it must be a heap, from 0 on.")
     game = gamedp.sums.OctalGame(code)
     found = game.periodicity(up_to)
     shown = game.grundy_sequence(values).tolist()
@@ -204,3 +196,186 @@ def _listed(sizes: tuple[int, ...]) -> str:
         listed = ", ".join([*texts[:half], "...", *texts[-half:]])
         return f"{len(sizes):,} heaps: {listed}"
     return ", ".join(texts) or "none"
+
+
+CommandName: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        help="A command; all if not given.", completer=lambda _: [*COMMANDS, *registered(PLUGINS)]
+    ),
+]
+
+
+def print_help(command: CommandName = None, /) -> None:
+    """Show what a command does and its options; without a command, list all commands."""
+    app = make_app()
+    if command is None:
+        app.resolved_commands()  # to show the help of each command
+    words = ["--help"] if command is None else [command, "--help"]
+    app(words, exit_on_error=False, print_error=False, result_action="return_value")
+
+
+def completion(shell: Literal["bash", "fish", "zsh"], /) -> None:
+    """Print a script that lets the Tab key complete commands, options and names.
+
+    Parameters
+    ----------
+    shell
+        The shell that reads the script: for bash, and for zsh after compinit,
+        `source <(gamedp completion bash)`; for fish, `gamedp completion fish | source`.
+    """
+    script = make_app().generate_completion(shell=shell)
+    if shell == "bash":  # if nothing else fits, a game may be a file
+        script = script.replace("complete -F", "complete -o default -F")
+    if shell == "zsh":  # the script is sourced, and not a file that compinit finds
+        script += "compdef _cyclopts_gamedp gamedp"
+    print(script)
+
+
+def referee(
+    task: Literal["check"],
+    program: str,
+    game: GameName,
+    /,
+    *,
+    games: int = 10,
+    seconds: Annotated[float, Parameter(help="Set the seconds of thinking for a game.")] = 10.0,
+    seed: int | None = None,
+    settings: GameSettings = None,
+    output: OutputOptions = OUTPUT,
+) -> None:
+    """Check that a program in any language keeps the rules of the line protocol.
+
+    The exit code is 0 if it keeps them all, and 1 if not.
+
+    Parameters
+    ----------
+    task
+        What to do: check.
+    program
+        A command, in quotes if it has arguments; or tcp:host:port of a program that listens.
+    games
+        Play this many games for each rule that is checked by games.
+    seed
+        Set the seed of chance and of the random play that it meets; a new one each time if not
+        given.
+    """
+    made = make_ordinary_game(game, settings or (), command="referee")
+    player = program_named(program, seconds)
+    seed = secrets.randbits(32) if seed is None else seed
+    found = gamedp.play.check_program(made, player, games=games, seed=seed)
+    broken = [check.rule for check in found if not check.is_kept]
+    if output.json:
+        facts: dict[str, Any] = {"task": task, "program": program, "game": game, "seed": seed}
+        report.print_json(
+            facts | {"passed": not broken, "checks": [attrs.asdict(check) for check in found]}
+        )
+    else:
+        width = max(len(check.rule) for check in found)
+        for check in found:
+            word = "ok    " if check.is_kept else "BROKEN"
+            print(f"{word}  {check.rule:<{width}}  {check.detail}")
+    if broken:
+        message = f"{program} breaks the line protocol; the first rule that it breaks: {broken[0]}."
+        raise GamedpError(message)
+
+
+COLUMNS = ("material", "positions", "won", "drawn", "lost", "least", "most")
+
+
+def endings(
+    game: GameName,
+    /,
+    *,
+    material: int,
+    folder: Path | None = None,
+    settings: GameSettings = None,
+    verify: int = 0,
+    compile: Compile = "auto",
+    max_seconds: float = float("inf"),
+    output: OutputOptions = OUTPUT,
+) -> None:
+    """Build or open the tables of a game's endings; print how many the mover wins.
+
+    Parameters
+    ----------
+    material
+        Build them for up to this much material left in play.
+    folder
+        Keep them in this folder, and continue from what it holds; `gamedp search
+        --endings-folder` reads them.
+    verify
+        Check this many positions against their successors.
+    max_seconds
+        Stop with an error after this many seconds; what is complete is kept.
+    """
+    made = make_ordinary_game(game, settings or (), command="endings")
+    began = time.perf_counter()
+    failure: gamedp.NotSolvedError | None = None
+    try:
+        with watch(quiet=output.quiet) as progress:
+            tables = gamedp.searchers.EndgameTables.build(
+                made,
+                material,
+                folder=folder,
+                compile=compile,
+                max_seconds=max_seconds,
+                progress=progress,
+            )
+    except gamedp.NotSolvedError as error:
+        tables, failure = error.solution, error
+    except KeyboardInterrupt:
+        if folder is not None:
+            words = f"gamedp: what is complete is in {folder}; the same command goes on with it."
+            print(words, file=sys.stderr)
+        raise
+    facts = {
+        "game": game,
+        "parameters": values_of(made),
+        "material": tables.material,
+        "positions": tables.num_positions,
+        "strata": [
+            _stratum(number, tables.stratum(number)) for number in range(tables.material + 1)
+        ],
+        "folder": None if folder is None else str(folder),
+        "seconds": time.perf_counter() - began,
+        "verified": tables.verify(verify) if verify else 0,
+    }
+    if output.json:
+        report.print_json(facts)
+    else:
+        print(report.lines(_words(made, facts)))
+    if failure is not None:
+        raise failure
+
+
+def _stratum(material: int, values: NDArray[np.int8]) -> dict[str, int | None]:
+    """Return the content of a stratum, from the mover's side with no points settled."""
+    some = len(values) > 0
+    return {
+        "material": material,
+        "positions": len(values),
+        "won": int(np.count_nonzero(values > 0)),
+        "drawn": int(np.count_nonzero(values == 0)),
+        "lost": int(np.count_nonzero(values < 0)),
+        "least": int(values.min()) if some else None,
+        "most": int(values.max()) if some else None,
+    }
+
+
+def _words(game: Any, facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the same in words."""
+    rows = [
+        COLUMNS,
+        *(
+            tuple("" if row[name] is None else f"{row[name]:,}" for name in COLUMNS)
+            for row in facts["strata"]
+        ),
+    ]
+    pairs = [("game", report.game_words(game)), ("strata", report.table(rows))]
+    pairs.append(("positions", f"{facts['positions']:,}"))
+    if facts["verified"]:
+        pairs.append(("verified", f"{facts['verified']:,} positions agree with what they lead to"))
+    if facts["folder"] is not None:
+        pairs.append(("kept in", facts["folder"]))
+    return [*pairs, ("time", f"{facts['seconds']:.3f} s")]

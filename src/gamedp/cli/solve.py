@@ -1,14 +1,16 @@
-"""``gamedp solve``: the value of a game, and its basis."""
+"""``gamedp solve``, and what is asked of games and of models in files."""
 
 from __future__ import annotations
 
-import itertools
+import re
 from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_model_file, make_game
-from gamedp.cli.keeping import kept_in
+from gamedp.cli.games import is_model_file, make_game, states_where
 from gamedp.cli.options import (
     FILE,
     KEEP,
@@ -20,16 +22,25 @@ from gamedp.cli.options import (
     GameSettings,
     KeepOptions,
     Method,
+    ObjectiveOptions,
     OutputOptions,
 )
-from gamedp.cli.watch import watch
+from gamedp.cli.report import watch
+from gamedp.cli.texts import refuse
+from gamedp.errors import UnknownNameError
 from gamedp.rules.game import is_staged
+from gamedp.storage.texts import write_csv
+from gamedp.verbs.certifying import certify
+from gamedp.verbs.saving import save, write_policy
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.adapters import LoadedModel
+    from gamedp.model.model import Model
+    from gamedp.model.objectives import Objective
     from gamedp.results.solution import Solution
     from gamedp.stages.solution import StagedSolution
-
-__all__ = ["solve", "solved"]
 
 
 def solve(
@@ -45,34 +56,254 @@ def solve(
 ) -> None:
     """Solve a game, or a model in a file: print its value, its bounds, and what they rest on."""
     keep.check()
-    if is_model_file(game):
-        if settings or fresh:
-            message = f"{'--set' if settings else '--fresh'} is for games; {game} is a file."
-            raise gamedp.errors.InvalidParameterError(message)
-        from gamedp.cli.models import solve_file  # noqa: PLC0415 - games do not need it
+    action = {}
+    if names_file(game, settings, fresh=fresh):
+        answer = solved(game, asked_of(game, file, method), method, quiet=output.quiet)
+        action = _first_action(answer.solution)
+    else:
+        file.refuse()
+        made = make_game(game, settings or ())
+        answer = solved(game, made, method, fresh=fresh, quiet=output.quiet)
+    kept = kept_in(answer.solution, keep)
+    if output.json:
+        report.print_json(answer.facts() | action)
+    else:
+        pairs = [*answer.head(), *report.value_lines(answer.solution), *action.items()]
+        print(report.lines([*pairs, *answer.measures(), *kept]))
+    if answer.failure is not None:
+        raise answer.failure
 
-        solve_file(game, file, method, output, keep)
-        return
-    file.refuse()
-    made = make_game(game, settings or ())
-    solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
-    kept = kept_in(solution, keep)
-    words = itertools.chain(report.value_lines(solution), report.measures(solution), kept)
-    report.show(output, game, made, solution.facts(), words)
-    if failure is not None:
-        raise failure
+
+def names_file(
+    game: str,
+    settings: list[str] | None,
+    rules: str | None = None,
+    *,
+    fresh: bool = False,
+) -> bool:
+    """Return whether what is no saved solution is a model in a file; refuse options for others."""
+    if rules is not None:
+        refuse(f"--game is for the folder of a saved solution; {game} is none.")
+    is_file = is_model_file(game)
+    if is_file and (settings or fresh):
+        refuse(f"{'--set' if settings else '--fresh'} is for games; {game} is a file.")
+    return is_file
 
 
-def solved(
-    game: Any, method: Method, *, fresh: bool, quiet: bool
-) -> tuple[Solution | StagedSolution, gamedp.NotSolvedError | None]:
-    """Solve a game, or read the stored table of a staged one unless `fresh` is set.
+def solved(name: str, thing: Any, method: Method, *, fresh: bool = False, quiet: bool) -> Solved:
+    """Solve a game, or answer the question about a model in a file.
 
-    If the solver stops too early, return its result so far and its error.
+    The stored table of a staged game is read unless `fresh` is set.
     """
-    keep = is_staged(game) and not fresh
+    question = thing if isinstance(thing, Question) else None
+    if question is None:
+        problem: tuple[Any, ...] = (thing,)
+        keywords = method.keywords() | {"keep": is_staged(thing) and not fresh}
+    else:
+        problem, keywords = (question.model, question.objective), method.solver.keywords()
     try:
         with watch(quiet=quiet) as progress:
-            return gamedp.solve(game, progress=progress, keep=keep, **method.keywords()), None
+            solution = gamedp.solve(*problem, progress=progress, **keywords)
     except gamedp.NotSolvedError as error:
-        return error.solution, error
+        return Solved(name, error.solution, error, question)
+    return Solved(name, solution, None, question)
+
+
+NUMBER = re.compile(r"\d{1,20}")
+"""A state's number; more digits than there can be are not converted."""
+
+
+@attrs.frozen(eq=False)
+class Question:
+    """A question about the model in a file: an objective, and the options that gave it."""
+
+    loaded: LoadedModel
+    model: Model
+    objective: Objective
+    words: dict[str, Any]
+
+
+@attrs.frozen(eq=False)
+class Solved:
+    """A solution of a game, or of the `question` about a file, by the user's `name` of it.
+
+    `failure` is the error if the solver has stopped too early.
+    """
+
+    name: str
+    solution: Any
+    failure: gamedp.NotSolvedError | None = None
+    question: Question | None = None
+
+    def facts(self, state: Any = None) -> dict[str, Any]:
+        """Return the facts about a state, or about the start, for JSON."""
+        facts: dict[str, Any] = self.solution.facts(state)
+        if self.question is None:
+            return {"game": self.name} | facts
+        facts |= {"objective": self.question.words, "notes": self.question.loaded.notes}
+        del facts["parameters"]
+        return {"model": self.name} | facts
+
+    def head(self) -> list[tuple[str, str]]:
+        """Return in words what is solved."""
+        if self.question is not None:
+            return [("model", repr(self.question.loaded))]
+        rules = self.solution.model.rules
+        return [] if rules is None else [("game", report.game_words(rules.game))]
+
+    def measures(self) -> list[tuple[str, str]]:
+        """Describe in words the basis of the answer and the effort."""
+        measures = report.measures(self.solution)
+        if self.question is None:
+            return measures
+        words = ", ".join(f"{name} {word}" for name, word in self.question.words.items())
+        return [
+            (label, words.removeprefix("name ") if label == "objective" else text)
+            for label, text in measures
+        ] + [("note", note) for note in self.question.loaded.notes]
+
+
+def asked_of(name: str, file: FileOptions, method: Method) -> Question:
+    """Read a file, and return the question about its model.
+
+    Raises
+    ------
+    GamedpError
+        If the file or the options make no sense.
+    """
+    max_bytes = method.explore.for_file()
+    method.objective.name()  # contradictions are reported before a large file is read
+    loaded = file.read(name, max_bytes)
+    return question_about(loaded, file, method.objective)
+
+
+def _first_action(solution: Solution) -> dict[str, str]:
+    """Return the name of the best action at the start, if there is a single start and a choice.
+
+    Nothing is returned if the policy is unknown.
+    """
+    if len(solution.model.initial_states) > 1 or len(solution.actions()) < 2:
+        return {}
+    action = solution.best_action()
+    return {} if action is None else {"action": solution.model.action_name(action)}
+
+
+def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions) -> Question:
+    """Return the question about a model."""
+    name, optimum = options.name(), options.wanted()
+    if file.reach is not None:
+        others = {"--target": file.target, "--reward": file.reward, "--draw": options.draw}
+        given = [option for option, value in others.items() if value is not None]
+        if name != "total" or given:
+            other = given[0] if given else f"objective {name}"
+            refuse(f"--reach does not go with {other}; give one of them.")
+        allowed = None if file.allowed is None else _states(loaded, file.allowed, "--allowed")
+        goal = gamedp.Reachability(_states(loaded, file.reach, "--reach"), allowed, optimum)
+        words = {"name": "reach", "target": file.reach, "allowed": file.allowed}
+        return Question(loaded, loaded.model, goal, _given(words | {"optimum": optimum}))
+    if file.allowed is not None:
+        refuse("--allowed needs --reach: it says on which states one may get there.")
+    if file.target is not None and name != "total":
+        refuse(f"--target does not go with the objective {name}.")
+    reward = _reward(loaded, file.reward)
+    objective = options.make()
+    if file.target is not None:
+        until = _states(loaded, file.target, "--target")
+        objective = gamedp.TotalReward(optimum, until=until)
+    asked = {
+        "name": name,
+        "reward": reward,
+        "until": file.target,
+        "discount": options.discount,
+        "horizon": options.horizon,
+        "optimum": optimum,
+    }
+    return Question(loaded, loaded.with_rewards(reward), objective, _given(asked))
+
+
+def model_with_digest(
+    loaded: LoadedModel, objective: Objective, digest: str
+) -> tuple[Model, dict[str, str]]:
+    """Return the model in a file that a certificate belongs to, and its objective in words.
+
+    The model gets those rewards of the file with which its digest matches; it is unchanged if none
+    match. The words name these rewards, and the labels of the sets of states.
+    """
+    words = {}
+    for option in attrs.fields(type(objective)):
+        value = getattr(objective, option.name)
+        if isinstance(value, np.ndarray):
+            words[option.name] = _label_of(loaded, value)
+        elif value is not None:
+            words[option.name] = str(value)
+    if loaded.model.digest() == digest:
+        return loaded.model, words
+    for reward in loaded.rewards:
+        model = loaded.with_rewards(reward)
+        if model.digest() == digest:
+            return model, {"reward": reward} | words
+    return loaded.model, words
+
+
+def _label_of(loaded: LoadedModel, states: NDArray[np.bool_]) -> str:
+    """Return the label of exactly these states; their number if there is none."""
+    for label, mask in loaded.labels.items():
+        if np.array_equal(mask, states):
+            return label
+    return f"{np.count_nonzero(states):,} of {len(states):,} states"
+
+
+def _given(words: dict[str, Any]) -> dict[str, Any]:
+    return {name: word for name, word in words.items() if word is not None}
+
+
+def _reward(loaded: LoadedModel, name: str | None) -> str:
+    """Return the selected rewards of the file."""
+    if name is not None:
+        return name
+    if len(loaded.rewards) == 1:
+        return next(iter(loaded.rewards))
+    labels = ", ".join(loaded.labels) or "none"
+    return refuse(
+        f"--reward must say which reward counts: {', '.join(loaded.rewards)}."
+        if loaded.rewards
+        else f"{loaded.path} has no rewards; --reach asks for a probability. Its labels: {labels}."
+    )
+
+
+def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | list[int]:
+    """Return the states with a label, in a list, or with given values of variables.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such label or state.
+    """
+    numbers = text.split(",")
+    if text not in loaded.labels and "=" in text:
+        return states_where(loaded.model, numbers, option)
+    if text in loaded.labels or not all(map(NUMBER.fullmatch, numbers)):
+        return loaded.states(text)
+    states, end = [int(number) for number in numbers], loaded.model.num_states
+    if max(states) >= end:
+        message = f"{option}: there is no state {max(states)}; they are numbered 0 to {end - 1}."
+        raise UnknownNameError(message)
+    return states
+
+
+def kept_in(solution: Solution | StagedSolution, keep: KeepOptions) -> list[tuple[str, str]]:
+    """Save the requested results; describe in words where they are."""
+    pairs = []
+    if keep.save is not None:
+        save(solution, keep.save)
+        pairs.append(("saved in", str(keep.save)))
+    if keep.certificate is not None:
+        save(certify(solution), keep.certificate)
+        pairs.append(("proof in", str(keep.certificate)))
+    if keep.csv is not None:
+        count = write_csv(keep.csv, solution.to_columns())
+        pairs.append(("table in", f"{keep.csv}, {count:,} lines under a line of names"))
+    if keep.policy is not None:
+        write_policy(keep.policy, solution)
+        pairs.append(("policy in", str(keep.policy)))
+    return pairs

@@ -8,20 +8,11 @@ import numbers
 import re
 import types
 import typing
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
 
-from gamedp.errors import InvalidParameterError, shown
-
-__all__ = [
-    "assignments",
-    "how_to_draw",
-    "kind_of",
-    "notation",
-    "read",
-    "read_as",
-    "written",
-]
+from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError, shown
+from gamedp.runtime.options import REQUIRED, settings_of
 
 OPENING, CLOSING = "([", ")]"
 
@@ -37,6 +28,11 @@ Grid, Dice, Card, Scores, Text), such as
 
 or one that says them in words: `render(self, state)` returns a text."""
 """The hint for a game that has neither."""
+
+
+def refuse(message: str) -> NoReturn:
+    """Raise InvalidParameterError."""
+    raise InvalidParameterError(message)
 
 
 def how_to_draw(game: Any) -> str:
@@ -72,11 +68,9 @@ def assignments(texts: Iterable[str], *, option: str) -> dict[str, str]:
         for part in re.split(r",(?=\s*\w+\s*=)", text):
             name, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or not name:
-                message = f"{option} {text}: this must be name=value, one or more."
-                raise InvalidParameterError(message)
+                refuse(f"{option} {text}: this must be name=value, one or more.")
             if name in found:
-                message = f"{option} gives {name} twice, {found[name]!r} and {shown(value)}."
-                raise InvalidParameterError(message)
+                refuse(f"{option} gives {name} twice, {found[name]!r} and {shown(value)}.")
             found[name] = value
     return found
 
@@ -240,11 +234,10 @@ def kind_of(example: Any) -> Any:
         return types.GenericAlias(tuple, ((*kinds, Any)[0], ...) if alike else tuple(kinds))
     if example is None:
         return Any
-    message = (
+    refuse(
         f"a state of this game holds a {type(example).__name__}, which cannot be given on the "
         "command line; use gamedp.solve() in Python."
     )
-    raise InvalidParameterError(message)
 
 
 def written(value: Any) -> str:
@@ -273,3 +266,62 @@ def notation(kind: Any) -> str:
     if isinstance(kind, type) and typing.get_origin(kind) is None:
         return kind.__name__
     return str(kind).replace("typing.", "")
+
+
+def make(
+    kind: type,
+    texts: Iterable[str],
+    *,
+    name: str,
+    option: str,
+    word: str,
+    given: Mapping[str, Any] | None = None,
+) -> Any:
+    """Make an instance from ``name=value`` texts.
+
+    Parameters
+    ----------
+    kind : type
+        The class.
+    texts : iterable of str
+        The texts given to `option`.
+    name : str
+        The user's name of the class.
+    option : str
+        ``"--set"`` or ``"--option"``.
+    word : str
+        ``"parameter"`` or ``"option"``.
+    given : mapping, optional
+        Values given in another way.
+
+    Raises
+    ------
+    UnknownNameError
+        For a name that the class does not have; offers the nearest one.
+    InvalidParameterError
+        For a value that is not of its type, or that the class refuses.
+    """
+    settings = settings_of(kind)
+    values = dict(given or {})
+    for key, text in assignments(texts, option=option).items():
+        if key not in settings:
+            what = f"{word} of {name} called"
+            raise UnknownNameError.nearest(what, key, settings)
+        if key in values:
+            refuse(f"{option} {key}={text} says again what another option has said.")
+        values[key] = read_as(key, text, settings[key].kind)
+    missing = [
+        key for key, each in settings.items() if each.default is REQUIRED and key not in values
+    ]
+    if missing:
+        needed = " ".join(f"{option} {key}=..." for key in missing)
+        refuse(f"{name} needs {needed}.")
+    try:
+        return kind(**values)
+    except GamedpError:
+        raise
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+        # attrs' own validators append the field and the value to the arguments after the message.
+        reason = str(error.args[0]) if error.args else type(error).__name__
+        message = f"{name} refuses its {word}s: {reason}"
+        raise InvalidParameterError(message) from error

@@ -27,8 +27,8 @@ from gamedp.cli.players import (
     read_player,
     refuse_without_folder,
 )
-from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError
+from gamedp.cli.report import watch
+from gamedp.cli.texts import refuse
 from gamedp.play.match import rounds_of
 from gamedp.play.tournament import begun
 
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from gamedp.play.pairing import Meeting, Pairing
     from gamedp.play.tournament import Tournament
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = ["selfplay", "tournament"]
 
 
 @Parameter(name="*", group=Group("Games", sort_key=1))
@@ -104,8 +102,7 @@ def tournament(
     made = make_ordinary_game(game, settings or (), command="tournament")
     is_there = how.save is not None and how.save.exists()
     if is_there and not how.resume:
-        message = f"{how.save} is there already; --resume goes on with it."
-        raise InvalidParameterError(message)
+        refuse(f"{how.save} is there already; --resume goes on with it.")
     seed = how.seed
     if seed is None and not is_there:
         seed = secrets.randbits(32)

@@ -10,13 +10,21 @@ import attrs
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
-from gamedp.cli.options import OUTPUT, FileOptions, Flag, GameSettings, OutputOptions, SavedGame
-from gamedp.cli.watch import watch
-from gamedp.errors import CertificateError, DamagedFileError, InvalidParameterError
+from gamedp.cli.options import (
+    OUTPUT,
+    Bytes,
+    FileOptions,
+    Flag,
+    GameSettings,
+    OutputOptions,
+    SavedGame,
+)
+from gamedp.cli.report import watch
+from gamedp.cli.solve import model_with_digest
+from gamedp.cli.texts import refuse
+from gamedp.errors import CertificateError, DamagedFileError
 from gamedp.model.objectives import NAMES
 from gamedp.results.base import bounds_at_start
-
-__all__ = ["verify"]
 
 
 def verify(
@@ -28,7 +36,7 @@ def verify(
     rules: SavedGame = None,
     coalition: list[str] | None = None,
     normalise: Flag = False,
-    max_bytes: float | None = None,
+    max_bytes: Bytes = None,
     output: OutputOptions = OUTPUT,
 ) -> None:
     """Check a certificate independently of the solver that made it.
@@ -56,10 +64,7 @@ def verify(
     words: dict[str, str] = {}
     if is_model_file(model):
         if settings or rules:
-            message = f"--set and --game are for games; {model} is a file."
-            raise InvalidParameterError(message)
-        from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
-
+            refuse(f"--set and --game are for games; {model} is a file.")
         file = FileOptions(coalition=coalition, normalise=normalise)
         loaded = file.read(model, max_bytes)
         meant, words = model_with_digest(loaded, claims.objective, claims.digest)
@@ -74,7 +79,9 @@ def verify(
         if output.json:
             report.print_json({**facts, "verified": False, "reason": str(error)})
         raise
-    starts = [_start(meant, claims, player) for player in range(_columns(claims))]
+    lower, upper = (ends[meant.initial_states] for ends in (claims.lower, claims.upper))
+    players = range(claims.lower.shape[1] if claims.rules == "equilibrium" else 1)
+    starts = [bounds_at_start(meant, lower, upper, player) for player in players]
     facts |= dict(zip(("lower", "upper"), starts[0], strict=True))
     if output.json:
         report.print_json({**facts, "verified": True, **attrs.asdict(verified)})
@@ -86,7 +93,10 @@ def verify(
             ("verified", verified.claim),
             ("objective", ", ".join([name, *(f"{key} {text}" for key, text in words.items())])),
             *(
-                (f"player {player}" if len(starts) > 1 else "start", _range(*start))
+                (
+                    f"player {player}" if len(starts) > 1 else "start",
+                    " to ".join(map(report.exactly, start)),
+                )
                 for player, start in enumerate(starts)
             ),
             ("width", f"{verified.width!r} at most"),
@@ -96,28 +106,12 @@ def verify(
         print(report.lines(pairs))
 
 
-def _columns(claims: Any) -> int:
-    """Return the number of players whose values a certificate bounds."""
-    return int(claims.lower.shape[1]) if claims.rules == "equilibrium" else 1
-
-
-def _start(model: Any, claims: Any, player: int) -> tuple[float, float]:
-    """Return the bounds at the start."""
-    starts = model.initial_states
-    return bounds_at_start(model, claims.lower[starts], claims.upper[starts], player)
-
-
-def _range(lower: float, upper: float) -> str:
-    return f"{report.exactly(lower)} to {report.exactly(upper)}"
-
-
 def _model(name: str, rules: SavedGame, settings: GameSettings, *, quiet: bool) -> Any:
     """Return the model of a saved solution, or of a game."""
     if is_saved(name):
         return load_saved(name, rules, settings).model
     if rules is not None:
-        message = f"--game is for the folder of a saved solution; {name} is a game."
-        raise InvalidParameterError(message)
+        refuse(f"--game is for the folder of a saved solution; {name} is a game.")
     game = make_game(name, settings or ())
     with watch(quiet=quiet) as progress:
         return gamedp.compile(game, progress=progress)

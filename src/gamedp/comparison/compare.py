@@ -14,10 +14,9 @@ import attrs
 import numpy as np
 
 from gamedp.comparison.comparison import Comparison
-from gamedp.comparison.measure import measured
+from gamedp.comparison.measure import measured, measured_apart
 from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import PEER_TOLERANCE, ComparisonLimits, Task, methods_of, peers_of
-from gamedp.comparison.processes import measured_apart
 from gamedp.errors import InvalidParameterError, UnknownNameError, shown
 from gamedp.model.model import Model
 from gamedp.model.problem import Problem
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from gamedp.comparison.methods import ComparedMethod
     from gamedp.model.objectives import Objective
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = ["compare", "read_rows"]
 
 
 @shows_progress

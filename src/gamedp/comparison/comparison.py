@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Comparison", "Conflict", "Growth", "Verdict"]
 
 Verdict: TypeAlias = Literal[
     "proven", "confirmed", "unconfirmed", "wrong", "conflict", "stopped", "none"

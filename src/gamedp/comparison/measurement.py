@@ -12,8 +12,6 @@ import attrs
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.results.status import Guarantee
 
-__all__ = ["Kind", "Measurement"]
-
 Kind: TypeAlias = Literal["solver", "searcher", "peer"]
 """Whether a method solves a model, searches from the start, or is another program's."""
 

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.solvers.tools.prepared import Prepared
 
-__all__ = ["PEER_TOLERANCE", "ComparedMethod", "ComparisonLimits", "Task", "methods_of", "peers_of"]
 
 DEFAULT = "default"
 """The name of the method that :func:`gamedp.solve` chooses."""
@@ -365,46 +364,45 @@ def _first(numbers: Any) -> Any:
 
 def _facts_of(solution: Any) -> Facts:
     """Return the facts of a solution, proven or not."""
-    lower, upper = solution.bounds()
-    value, statistics = solution.value(), solution.statistics
+    statistics = solution.statistics
     proven = solution.guarantee is not Guarantee.NONE
     examined: Iterable[tuple[float, float]] = ()
     if not hasattr(solution.model, "stage"):
         states = _examined(solution.model)
         arrays = (solution.lower, solution.upper) if proven else (solution.values,) * 2
         examined = zip(*(_first(array)[states].tolist() for array in arrays), strict=True)
-    return {
-        "status": solution.status.name,
-        "reason": "" if solution.status is Status.SOLVED else solution.status.value,
-        "guarantee": solution.guarantee.name,
-        "value": value,
-        "lower": lower if proven else value,
-        "upper": upper if proven else value,
+    lower, upper = solution.bounds() if proven else (solution.value(),) * 2
+    return _facts_of_answer(solution, solution.solver, lower, upper) | {
         "examined": tuple(examined),
         "width": solution.width if proven else None,
         "states": statistics.states,
         "choices": statistics.choices,
         "transitions": statistics.transitions,
         "sweeps": statistics.sweeps,
-        "solver": repr(solution.solver),
     }
 
 
 def _facts_of_search(result: Any) -> Facts:
     """Return the facts of a search, whose bounds hold wherever it stopped."""
     lower, upper = result.bounds()
-    status = result.status
-    return {
-        "status": status.name,
-        "reason": "" if status is Status.SOLVED else status.value,
-        "guarantee": result.guarantee.name,
-        "value": result.value(),
-        "lower": lower,
-        "upper": upper,
+    return _facts_of_answer(result, result.searcher, lower, upper) | {
         "width": upper - lower,
         "depth": result.statistics.depth,
         "nodes": result.statistics.nodes,
-        "solver": repr(result.searcher),
+    }
+
+
+def _facts_of_answer(answer: Any, tool: Any, lower: float, upper: float) -> Facts:
+    """Return the facts that solutions and searches have."""
+    status = answer.status
+    return {
+        "status": status.name,
+        "reason": "" if status is Status.SOLVED else status.value,
+        "guarantee": answer.guarantee.name,
+        "value": answer.value(),
+        "lower": lower,
+        "upper": upper,
+        "solver": repr(tool),
     }
 
 

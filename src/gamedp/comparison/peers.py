@@ -1,4 +1,4 @@
-"""Other programs beside gamedp's methods: Storm and the Python packages for decision processes.
+"""Other programs beside gamedp's methods: Storm, OpenSpiel and packages for decision processes.
 
 A peer turns a problem into its own form once, which is not measured, and then returns the values.
 It proves nothing here, whatever it says of itself: its values count only within proven bounds.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -19,8 +20,8 @@ import attrs
 import numpy as np
 import scipy.sparse
 
-from gamedp.adapters import write_model
-from gamedp.adapters.discrete_dp import discrete_dp_of, endless
+from gamedp.adapters import as_openspiel, write_model
+from gamedp.adapters.environments import discrete_dp_of, endless
 from gamedp.adapters.packages import installed
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import Model
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from gamedp.model.problem import Problem
 
-__all__ = ["JaxDp", "MdpSolver", "Peer", "PyMdpToolbox", "QuantEcon", "StateValues", "Storm"]
 
 StateValues: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
 """Returns the values of player 0 in some states."""
@@ -41,6 +41,9 @@ Solve: TypeAlias = "Callable[[], StateValues]"
 
 MAX_SWEEPS = 10**6
 """Limit of packages that stop at a number of sweeps."""
+
+MAX_WALKED, CALLS_A_STATE = 5_000, 4
+"""Largest number of states of a package that walks by calls in calls, and of these for each."""
 
 MAX_DENSE = 10**7
 """Largest number of entries of all matrices of a package that has no sparse ones."""
@@ -209,6 +212,38 @@ class JaxDp:
                 return _reader(sign * np.asarray(compiled(program)))
             finally:
                 chex.enable_asserts()
+
+        return solve
+
+
+@attrs.frozen
+class OpenSpiel:
+    """Value iteration of OpenSpiel, which walks through the tree of a game by calls in calls."""
+
+    def prepare(self, problem: Problem, tolerance: float) -> Solve:
+        """Return what solves a small game of one player or two opponents that pays at the end."""
+        model, objective = problem.model, problem.objective
+        if objective != TotalReward() or model.num_players > 2 or model.is_general_sum:
+            message = "OpenSpiel is asked for the payoffs of one player or two opponents alone."
+            raise UnsupportedProblemError(message)
+        if np.any(model.rewards) or model.num_states > MAX_WALKED:
+            message = (
+                f"OpenSpiel is asked about games of {MAX_WALKED:,} states at most that pay at the "
+                "end alone."
+            )
+            raise UnsupportedProblemError(message)
+        game = as_openspiel(model, zero_sum=model.num_players == 2)
+        installed("cvxpy", "open-spiel cvxpy")  # which OpenSpiel imports, for simultaneous moves
+        package = installed("open_spiel.python.algorithms.value_iteration", "open-spiel cvxpy")
+
+        def solve() -> StateValues:
+            usual = sys.getrecursionlimit()
+            sys.setrecursionlimit(usual + CALLS_A_STATE * model.num_states)
+            try:
+                found = package.value_iteration(game, -1, tolerance, cyclic_game=True)
+            finally:
+                sys.setrecursionlimit(usual)
+            return lambda states: np.array([game.value_of(state, found) for state in states])
 
         return solve
 

@@ -31,7 +31,6 @@ logger = logging.getLogger("gamedp")
 
 BINDING = (
     "compiler/*.py",
-    "simulation/ply_loop.py",
     "simulation/rules_loop.py",
     "searchers/*.py",
     "stages/*.py",

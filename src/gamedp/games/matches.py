@@ -41,6 +41,9 @@ __all__ = [
     "winning_takes",
 ]
 
+MOST_IN_A_ROW = 60
+"""Largest number of matches more than the fewest in a row of a pattern."""
+
 PLAYER_NAMES = ("first player", "second player")
 
 
@@ -177,6 +180,34 @@ class Matches:
         """
         spots = {take: (0, take) for take in self.actions(state)}
         return gamedp.views.Heaps((state.left,), spots=spots)
+
+    def steps(
+        self, state: MatchesState, action: int, outcome: int
+    ) -> list[tuple[str, gamedp.views.Heaps]]:
+        """Return the take as its only step.
+
+        Examples
+        --------
+        >>> [(words, _)] = Matches().steps(MatchesState(player=1, left=5), 2, 0)
+        >>> words
+        '2 taken, 3 left'
+        """
+        left = state.left - action
+        return [(f"{action} taken, {left} left", gamedp.views.Heaps((left,)))]
+
+    def pattern(self, state: MatchesState) -> gamedp.views.Pattern:
+        """Return the row of all numbers of matches, or of the nearest ones if there are many.
+
+        Examples
+        --------
+        >>> pattern = Matches(matches=4).pattern(MatchesState(player=1, left=3))
+        >>> [name for name, _ in pattern.row], pattern.here
+        (['0', '1', '2', '3', '4'], 3)
+        """
+        last = min(self.matches, max(MOST_IN_A_ROW, state.left))
+        first = max(0, last - MOST_IN_A_ROW)
+        row = [(str(left), state._replace(left=left)) for left in range(first, last + 1)]
+        return gamedp.views.Pattern(row=row, here=state.left - first)
 
 
 @gamedp.helper
@@ -318,6 +349,59 @@ class Nim:
         actions = self.actions(state) if few else ()
         spots = {each: divmod(each, self._codes_per_heap()) for each in actions}
         return gamedp.views.Heaps(state.heaps, spots=spots)
+
+    def steps(
+        self, state: NimState, action: int, outcome: int
+    ) -> list[tuple[str, gamedp.views.Heaps]]:
+        """Return the take as its only step.
+
+        Examples
+        --------
+        >>> game = Nim()
+        >>> [(words, _)] = game.steps(game.initial_state(), game.action(heap=2, taken=4), 0)
+        >>> words
+        '4 taken from heap 3, 3 left there'
+        """
+        heap, taken = divmod(action, self._codes_per_heap())
+        [(_, following)] = self.outcomes(state, action)
+        words = f"{taken} taken from heap {heap + 1}, {following.heaps[heap]} left there"
+        return [(words, gamedp.views.Heaps(following.heaps))]
+
+    def pattern(self, state: NimState) -> gamedp.views.Pattern:
+        """Return the heaps in binary digits, with the nim-sum and what it says (Bouton, 1901).
+
+        Examples
+        --------
+        >>> pattern = Nim().pattern(NimState(player=0, heaps=(1, 2, 3)))
+        >>> print(pattern.view)
+        heap 1   1  0 1
+        heap 2   2  1 0
+        heap 3   3  1 1
+        nim-sum  0  0 0
+        >>> pattern.claim, pattern.words
+        ('loss', 'the nim-sum is 0: whoever is to move loses')
+        """
+        heaps, total = state.heaps, gamedp.sums.nim_sum(*state.heaps)
+        width = max(heaps).bit_length()
+        rows = [
+            (name, heap, " ".join(f"{heap:0{width}b}"))
+            for name, heap in (
+                *((f"heap {number}", heap) for number, heap in enumerate(heaps, start=1)),
+                ("nim-sum", total),
+            )
+        ]
+        large = sum(heap > 1 for heap in heaps)
+        wins = nim_winning(heaps, misere=self.misere)
+        if self.misere and large == 0:
+            words = f"{sum(heaps)} single matches are left: with an even number the mover wins"
+        elif self.misere and large == 1:
+            words = "one heap alone has more than 1: leave an odd number of single matches"
+        elif wins:
+            words = f"the nim-sum is {total}: whoever is to move wins by making it 0"
+        else:
+            words = "the nim-sum is 0: whoever is to move loses"
+        view = gamedp.views.Card(rows) if len(rows) * 3 <= gamedp.views.MOST_PARTS else None
+        return gamedp.views.Pattern(words, claim="win" if wins else "loss", view=view)
 
 
 def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool = True) -> bool:

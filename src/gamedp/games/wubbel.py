@@ -262,6 +262,34 @@ class Wubbel:
         """
         return None if action == SAVE else gamedp.views.Dice((outcome + 1,))
 
+    def steps(
+        self, state: State, action: int, outcome: int
+    ) -> list[tuple[str, gamedp.views.Scores]]:
+        """Return what the roll or the save has done as its only step.
+
+        Examples
+        --------
+        >>> game = Wubbel()
+        >>> for action, outcome in ((ROLL, 3), (ROLL, 5), (SAVE, 0)):
+        ...     [(words, _)] = game.steps(State(0, own=30, opponent=9, turn=12), action, outcome)
+        ...     print(words)
+        a 4 brings the turn to 16
+        a 6 ends the turn and costs 12
+        12 are saved, which makes 42
+        """
+        _, following = list(self.outcomes(state, action))[outcome]
+        face = outcome + 1
+        if action == SAVE:
+            words = f"{state.turn} are saved, which makes {following.opponent}"
+        elif face in self.busts:
+            words = f"a {face} ends the turn"
+            words += f" and costs {state.turn}" if state.turn else ""
+        elif self.is_terminal(following):
+            words = f"a {face} reaches the goal of {self.goal}"
+        else:
+            words = f"a {face} brings the turn to {following.turn}"
+        return [(words, self.view(following))]
+
 
 @attrs.frozen
 class Hold:

@@ -14,19 +14,16 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.graph.graph import Graph, Reverse
+    from gamedp.runtime.arrays import Flags, Integers
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Flags = npt.NDArray[np.bool_]
 
 NONE = -1
 ONE = np.uintp(1)

@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,10 +28,8 @@ from gamedp.graph.graph import (
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from gamedp.runtime.arrays import Flags, Integers
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Flags = npt.NDArray[np.bool_]
 
 FIRST_BUDGET = 16
 

@@ -7,7 +7,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from gamedp.runtime.jit import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Flags = npt.NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Integers
+
     Marks = npt.NDArray[np.uint8]
 
 CLEARED, SETTLED, UNSETTLED = 0, 1, 2

@@ -12,18 +12,7 @@ from gamedp.graph.structure import Structure
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = [
-    "Sure",
-    "almost_sure",
-    "attractor",
-    "buchi_states",
-    "end_components",
-    "first_choices",
-    "leads_into",
-]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 def attractor(

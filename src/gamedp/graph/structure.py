@@ -14,11 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.graph.graph import Graph, Reverse
-
-    Integers = NDArray[np.signedinteger[Any]]
-    Flags = NDArray[np.bool_]
-
-__all__ = ["Structure"]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from gamedp.model.validation.forms import Variables
     from gamedp.rules.layout import StateTable
 
-__all__ = ["Model"]
-
 MOST_NAMED = 20
 """Largest number of actions that a message lists."""
 
@@ -268,17 +266,15 @@ class Model:
         ``values[numbers]`` are exactly the same probabilities, in two bytes a transition instead of
         eight: solvers of large models read them faster. None if there are more values.
         """
-        from gamedp.bellman import coded_probabilities  # noqa: PLC0415 - brings numba along
+        from gamedp.bellman import equation  # noqa: PLC0415 - brings numba along
 
         codes = np.empty(self.num_transitions, np.uint16)
         slots, values = (
-            np.zeros(coded_probabilities.SLOTS, np.uint16),
-            np.empty(coded_probabilities.MAX_CODES, np.uint64),
+            np.zeros(equation.SLOTS, np.uint16),
+            np.empty(equation.MAX_CODES, np.uint64),
         )
-        count = coded_probabilities.collect_jit(
-            self.probabilities.view(np.uint64), slots, values, codes
-        )
-        if count > coded_probabilities.MAX_CODES:
+        count = equation.collect_jit(self.probabilities.view(np.uint64), slots, values, codes)
+        if count > equation.MAX_CODES:
             return None
         found = codes, values[:count].view(np.float64).copy()
         for array in found:

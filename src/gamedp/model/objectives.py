@@ -18,24 +18,6 @@ from gamedp.rules.exactness import is_rounded, upward
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "AnyModel",
-    "AverageReward",
-    "Discounted",
-    "FiniteHorizon",
-    "Objective",
-    "Optimum",
-    "Reachability",
-    "StateSet",
-    "TotalReward",
-    "check_objective",
-    "draw_of",
-    "has_target",
-    "resolved",
-    "sum_of_values",
-    "value_of_endless_play",
-]
-
 StateSet: TypeAlias = "Callable[[Any], bool] | Iterable[Any] | NDArray[np.bool_]"
 """A set of states: a mask (S,) of bool, some of the states, or a predicate."""
 

@@ -31,9 +31,6 @@ from gamedp.runtime.floats import check_arithmetic, lost
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["AnyProblem", "Problem"]
-
-
 ModelT = TypeVar("ModelT", bound=AnyModel)
 
 

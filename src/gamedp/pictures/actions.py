@@ -9,6 +9,7 @@ import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.pictures.canvas import COLOURS, canvas, legend_beside, short
+from gamedp.play.advice import AdvisedAction
 from gamedp.results.search_result import SearchResult
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from gamedp.policies.evaluation import Evaluation
     from gamedp.results.solution import Solution
 
-__all__ = ["plot_actions"]
 
 MOST_ACTIONS = 40
 """Largest number of readable rows."""
@@ -28,18 +28,6 @@ MOST_SAID = 60
 """Largest number of characters of the state."""
 
 MARKERS = {"exact": "o", "at least": ">", "at most": "<"}
-
-
-@attrs.frozen
-class _ActionRow:
-    """One action: its name, value and bounds, the value in words, and whether it is best."""
-
-    name: str
-    value: float
-    lower: float
-    upper: float
-    bound: str
-    is_best: bool
 
 
 def plot_actions(
@@ -111,26 +99,26 @@ def _players(found: Any) -> int:
     return int(model.num_players)
 
 
-def _rows(found: Any, state: Any, player: int) -> tuple[list[_ActionRow], str]:
+def _rows(found: Any, state: Any, player: int) -> tuple[list[AdvisedAction], str]:
     """Return the actions, and the state in words."""
     if isinstance(found, SearchResult):
         if (state is not None and state != found.state) or player != 0:
             message = "a search tells of one position, and of player 0; name neither."
             raise UnsupportedProblemError(message)
         rows = [
-            _ActionRow(
+            AdvisedAction(
+                entry.action,
                 entry.name or str(entry.action),
-                *(entry.value, entry.lower, entry.upper, entry.bound),
-                entry.action in found.best_actions,
+                *(entry.value, entry.lower, entry.upper),
+                "possible" if entry.action in found.best_actions else "no",
+                entry.bound,
             )
             for entry in found.actions
         ]
         return rows, _said(found.state)
     entries = found.action_values(state, player=player)
-    return [
-        _ActionRow(entry.name, entry.value, entry.lower, entry.upper, "exact", entry.best != "no")
-        for entry in entries
-    ], "the first state" if state is None else _said(state)
+    rows = [AdvisedAction(**attrs.asdict(entry)) for entry in entries]
+    return rows, "the first state" if state is None else _said(state)
 
 
 def _said(state: Any) -> str:
@@ -144,16 +132,16 @@ def _said(state: Any) -> str:
     return short(", ".join(f"{name} = {part}" for name, part in parts), MOST_SAID)
 
 
-def _best(rows: list[_ActionRow]) -> list[_ActionRow]:
+def _best(rows: list[AdvisedAction]) -> list[AdvisedAction]:
     """Return the best of very many actions, in the game's order."""
-    best = [row.value for row in rows if row.is_best]
+    best = [row.value for row in rows if row.best != "no"]
     wants_more = bool(best) and max(best) >= max(row.value for row in rows)
     order = sorted(range(len(rows)), key=lambda place: rows[place].value, reverse=wants_more)
-    chosen = sorted(sorted(order, key=lambda place: not rows[place].is_best)[:MOST_ACTIONS])
+    chosen = sorted(sorted(order, key=lambda place: rows[place].best == "no")[:MOST_ACTIONS])
     return [rows[place] for place in chosen]
 
 
-def _draw(ax: Axes, rows: list[_ActionRow]) -> None:
+def _draw(ax: Axes, rows: list[AdvisedAction]) -> None:
     """Draw a point and its bounds for each action, the first one at the top."""
     numbers = np.array([(row.lower, row.value, row.upper) for row in rows])
     finite = numbers[np.isfinite(numbers)]
@@ -161,7 +149,7 @@ def _draw(ax: Axes, rows: list[_ActionRow]) -> None:
     margin = 0.08 * (high - low) or 0.5
     left, right = low - margin, high + margin
     places = np.arange(len(rows))
-    colours = [COLOURS[3] if row.is_best else COLOURS[7] for row in rows]
+    colours = [COLOURS[3] if row.best != "no" else COLOURS[7] for row in rows]
     clipped = np.clip(np.nan_to_num(numbers), left, right)
     ax.hlines(places, clipped[:, 0], clipped[:, 2], colors=colours, linewidth=4, alpha=0.5)
     for place, row in enumerate(rows):
@@ -170,7 +158,7 @@ def _draw(ax: Axes, rows: list[_ActionRow]) -> None:
             place,
             MARKERS[row.bound],
             color=colours[place],
-            markerfacecolor=colours[place] if row.is_best else "none",
+            markerfacecolor=colours[place] if row.best != "no" else "none",
             markersize=8,
         )
     ax.set_yticks(places, [short(row.name) for row in rows])
@@ -178,12 +166,12 @@ def _draw(ax: Axes, rows: list[_ActionRow]) -> None:
     _explain(ax, rows, bounded=bool((clipped[:, 0] < clipped[:, 2]).any()))
 
 
-def _explain(ax: Axes, rows: list[_ActionRow], *, bounded: bool) -> None:
+def _explain(ax: Axes, rows: list[AdvisedAction], *, bounded: bool) -> None:
     """Draw the legend."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=COLOURS[3], marker="o", linestyle="", label="may be best")]
-    for bound in dict.fromkeys(row.bound for row in rows if not row.is_best):
+    for bound in dict.fromkeys(row.bound for row in rows if row.best == "no"):
         label = "not best" if bound == "exact" else f"not best, {bound} this"
         handles.append(
             Line2D(

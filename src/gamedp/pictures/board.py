@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Spots: TypeAlias = Callable[[tuple[int, ...]], tuple[float, float]]
 """Where a part of a view is on the picture."""
 
-__all__ = ["plot_board"]
 
 INK, LINE, PAPER, WOOD = "#222222", "#666666", "#F7F3E8", "#E9D8B4"
 """Colours that are read on light pages and on dark ones, as the board has a ground of its own."""
@@ -163,35 +162,17 @@ def _draw_grid(ax: Axes, view: Grid) -> Spots:
 
 def _draw_pits(ax: Axes, view: Pits) -> Spots:
     """Draw pits and stores with the number of their stones, and whose they are."""
-    from matplotlib.patches import Circle, FancyBboxPatch
+    from matplotlib.patches import Circle
 
     height, width = len(view.rows), max(map(len, view.rows), default=0)
     two = height == 2
     low, high = (-1.5, width + 0.5) if two else (-0.6, width + 0.5)
-    ax.add_patch(
-        FancyBboxPatch(
-            (low, -0.5),
-            high - low,
-            height,
-            boxstyle="round,pad=0.1",
-            facecolor=WOOD,
-            edgecolor=LINE,
-        )
-    )
+    _add_box(ax, (low, -0.5), (high - low, height), pad=0.1, facecolor=WOOD)
     for row, store in enumerate(view.stores):
         across = -1 if two and row == 0 else width
         down = 0.5 if two else float(row)
         tall = 0.75 if two else 0.4
-        ax.add_patch(
-            FancyBboxPatch(
-                (across - 0.2, down - tall + 0.2),
-                0.4,
-                2 * tall - 0.4,
-                boxstyle="round,pad=0.2",
-                facecolor=PAPER,
-                edgecolor=LINE,
-            )
-        )
+        _add_box(ax, (across - 0.2, down - tall + 0.2), (0.4, 2 * tall - 0.4), pad=0.2)
         _write(ax, across, down, str(store), size="large")
     for row, pits in enumerate(view.rows):
         for column, stones in enumerate(pits):
@@ -227,21 +208,10 @@ def _draw_heaps(ax: Axes, view: Heaps) -> Spots:
 
 def _draw_dice(ax: Axes, view: Dice) -> Spots:
     """Draw dice; those that stay have a thick edge."""
-    from matplotlib.patches import FancyBboxPatch
-
     kept = view.kept or (False,) * len(view.faces)
     for place, (face, stays) in enumerate(zip(view.faces, kept, strict=True)):
-        ax.add_patch(
-            FancyBboxPatch(
-                (place - 0.25, -0.25),
-                0.5,
-                0.5,
-                boxstyle="round,pad=0.12",
-                facecolor=PAPER,
-                edgecolor=COLOURS[0] if stays else LINE,
-                linewidth=3 if stays else 1,
-            )
-        )
+        rim = {"edgecolor": COLOURS[0], "linewidth": 3} if stays else {"linewidth": 1}
+        _add_box(ax, (place - 0.25, -0.25), (0.5, 0.5), pad=0.12, **rim)
         _write(ax, place, 0, str(face), size="x-large")
     _fit(ax, (-0.6, len(view.faces) - 0.4), (-0.6, 0.6))
     return lambda place: (place[0], 0)
@@ -304,6 +274,16 @@ DRAWN: dict[type, Callable[..., Any]] = {
     Card: _draw_card,
     Scores: _draw_scores,
 }
+
+
+def _add_box(
+    ax: Axes, corner: tuple[float, float], size: tuple[float, float], *, pad: float, **look: Any
+) -> None:
+    """Draw a box with round corners."""
+    from matplotlib.patches import FancyBboxPatch
+
+    look = {"facecolor": PAPER, "edgecolor": LINE} | look
+    ax.add_patch(FancyBboxPatch(corner, *size, boxstyle=f"round,pad={pad}", **look))
 
 
 def _fit(ax: Axes, across: tuple[float, float], down: tuple[float, float]) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-__all__ = ["plot_components"]
 
 EDGE = "#666666"
 

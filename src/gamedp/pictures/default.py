@@ -11,16 +11,14 @@ from gamedp.comparison.comparison import Comparison
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model.model import Model
 from gamedp.pictures.actions import plot_actions
-from gamedp.pictures.bars import plot_gains, plot_ratings, plot_results
+from gamedp.pictures.bars import plot_cross_table, plot_gains, plot_ratings, plot_results
 from gamedp.pictures.board import plot_board
-from gamedp.pictures.comparisons import plot_comparison
+from gamedp.pictures.canvas import fields_in, select
 from gamedp.pictures.components import plot_components
-from gamedp.pictures.curves import plot_stages, plot_survival, plot_trace
+from gamedp.pictures.curves import plot_comparison, plot_stages, plot_survival, plot_trace
 from gamedp.pictures.distribution import plot_distribution
-from gamedp.pictures.selection import fields_in, select
 from gamedp.pictures.slices import plot_policy, plot_values
 from gamedp.pictures.surface import plot_surface
-from gamedp.pictures.table import plot_cross_table
 from gamedp.play.match import Match
 from gamedp.play.pairing import Meeting, Pairing
 from gamedp.play.statistics import Ratings
@@ -37,8 +35,6 @@ from gamedp.simulation.result import Simulation
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.result import Distribution
-
-__all__ = ["plot"]
 
 
 def _plot_tournament(found: Tournament, **options: Any) -> Any:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-__all__ = ["plot_distribution"]
 
 MOST_BARS = 8
 """Largest number of bars side by side, each with its numbers."""

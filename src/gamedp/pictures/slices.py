@@ -10,16 +10,18 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.pictures.canvas import (
     COLOURS,
     HATCHES,
+    Selection,
     canvas,
     colour_bar,
+    fields_in,
     legend_beside,
     literal,
+    select,
     short,
     values_of,
     what_values_are,
     whole_ticks,
 )
-from gamedp.pictures.selection import Selection, fields_in, select
 from gamedp.policies.policy import Policy
 from gamedp.stages.solution import StagedSolution
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
 
-__all__ = ["named", "plot_policy", "plot_values", "taking"]
 
 ARROW = 0.7
 """Length of an arrow, in places."""

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidParameterError
-from gamedp.pictures.canvas import canvas, colour_bar, values_of, what_values_are, whole_ticks
-from gamedp.pictures.selection import select
+from gamedp.pictures.canvas import (
+    canvas,
+    colour_bar,
+    select,
+    values_of,
+    what_values_are,
+    whole_ticks,
+)
 from gamedp.pictures.slices import named, taking
 
 if TYPE_CHECKING:
@@ -17,10 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.colors import Normalize
     from numpy.typing import NDArray
 
-    from gamedp.pictures.selection import Selection
+    from gamedp.pictures.canvas import Selection
     from gamedp.results.solution import Solution
 
-__all__ = ["plot_surface"]
 
 NEVER = "#B0B0B0"
 LUMINANCE = np.array([0.299, 0.587, 0.114])

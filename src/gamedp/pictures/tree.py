@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from gamedp.rules.game import Rules
 
-__all__ = ["plot_tree"]
 
 MOST_NODES = 400
 """Largest number of nodes: more than can be read."""

@@ -18,11 +18,11 @@ from .programs import (
     Program as Program,
     Remote as Remote,
 )
+from .protocol import Forfeit as Forfeit
 from .records import (
     load_games as load_games,
     save_games as save_games,
 )
-from .seat import Forfeit as Forfeit
 from .statistics import (
     Ratings as Ratings,
     Sprt as Sprt,

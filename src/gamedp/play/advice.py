@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from gamedp.results.status import Best
     from gamedp.rules.game import Rules
 
-__all__ = ["Advice", "AdvisedAction", "Basis", "advise", "basis_of", "own_action", "winner_of"]
 
 Bound: TypeAlias = Literal["exact", "at least", "at most"]
 Basis: TypeAlias = Literal["exact", "proven", "equilibrium", "unproven", "estimate"]

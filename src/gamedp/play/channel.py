@@ -22,10 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.play.protocol import DISCONNECT, MOST_BYTES, NO_START, PROTOCOL, TIME
-from gamedp.play.seat import Fault
-
-__all__ = ["Channel", "Connection", "Pipes"]
+from gamedp.play.protocol import DISCONNECT, MOST_BYTES, NO_START, PROTOCOL, TIME, Fault
 
 KEEPER = Path(__file__).with_name("keeper.py")
 """The script that starts a program and ends it."""

@@ -9,17 +9,14 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, shown
-from gamedp.play.play import MOST_PLIES, Line, checked_seed, played
+from gamedp.play.play import MOST_PLIES, Played, checked_seed, played
 from gamedp.play.players import seated
 from gamedp.play.programs import Program, Remote, Session
-from gamedp.play.protocol import PROTOCOL, TIME
-from gamedp.play.seat import Fault
+from gamedp.play.protocol import PROTOCOL, TIME, Fault
 from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.notebook import html_table
-
-__all__ = ["ComplianceCheck", "check_program"]
 
 SILENCE = 0.2
 """Seconds after a game in which a program must not write anything."""
@@ -132,7 +129,7 @@ class _ProgramTrial:
 
     def _whole_games(self, session: Session) -> str:
         for number in range(self.games):
-            self._play(session, number, Line.begin(self.rules, None, self.rng))
+            self._play(session, number, Played.begin(self.rules, None, self.rng))
         return (
             f"{self.games:,} games, {session.questions:,} questions, slowest answer "
             f"{session.slowest:.3f} s"
@@ -141,14 +138,14 @@ class _ProgramTrial:
     def _middles(self, session: Session) -> str:
         anyone = [seated(self.rules, RandomPlayer(self.rules.game), "auto")]
         for number in range(self.games):
-            line = Line.begin(self.rules, None, self.rng)
+            line = Played.begin(self.rules, None, self.rng)
             line.play(anyone * self.rules.num_players, self.rng, MOST_STEPS)
             open_ones = line.states[:-1] or line.states  # not the last: the game may be over
             state = open_ones[int(self.rng.integers(len(open_ones)))]
-            self._play(session, number, Line.begin(self.rules, state, self.rng))
+            self._play(session, number, Played.begin(self.rules, state, self.rng))
         return f"{session.questions:,} questions in {self.games:,} games"
 
-    def _play(self, session: Session, number: int, line: Line) -> None:
+    def _play(self, session: Session, number: int, line: Played) -> None:
         """Play a game against random play; raise Fault if the program commits one."""
         count = self.rules.num_players
         seats = [seated(self.rules, RandomPlayer(self.rules.game), "auto") for _ in range(count)]
@@ -161,11 +158,11 @@ class _ProgramTrial:
         session.begin(0)
         session.tell({"tell": "news", "text": "of a later version of the protocol"})
         session.news = {"news": ["of a later version of the protocol"]}
-        self._play(session, 0, Line.begin(self.rules, None, self.rng))
+        self._play(session, 0, Played.begin(self.rules, None, self.rng))
         return "a message and a key that do not exist"
 
     def _silence(self, session: Session) -> str:
-        self._play(session, 0, Line.begin(self.rules, None, self.rng))
+        self._play(session, 0, Played.begin(self.rules, None, self.rng))
         said = session.listen(SILENCE)
         if said:
             raise Fault(PROTOCOL, f"it writes {shown(said)} without being asked.")

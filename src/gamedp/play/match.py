@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, drawn_seed, played
+from gamedp.play.play import MOST_PLIES, GameRecord, Played, check_plies, drawn_seed, played
 from gamedp.play.players import seated, seats_taken
 from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import RandomPlayer
@@ -24,11 +24,10 @@ from gamedp.runtime.notebook import html_table, with_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.play.seat import Seat
+    from gamedp.play.protocol import Seat
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["Match", "groups_of", "match", "opened"]
 
 OPENINGS_TRIED = 1_000
 """Number of openings drawn before an error says that the game is always over after them."""
@@ -328,11 +327,11 @@ def groups_of(size: int, games: Any) -> int:
     return -(-checked_whole("games", games, 1) // size)
 
 
-def opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:
+def opened(rules: Rules, opening: int, rng: np.random.Generator) -> Played:
     """Return a game after a random opening that is not over."""
     anyone = seated(rules, RandomPlayer(rules.game), "auto")
     for _ in range(OPENINGS_TRIED):
-        line = Line.begin(rules, None, rng)
+        line = Played.begin(rules, None, rng)
         if opening:
             line.play([anyone] * rules.num_players, rng, opening)
         if not line.is_over:

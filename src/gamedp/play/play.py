@@ -14,21 +14,10 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.play.players import seats_taken
-from gamedp.play.seat import Fault, Forfeit, Seat
+from gamedp.play.protocol import Fault, Forfeit, Seat
 from gamedp.policies.arguments import checked_whole
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.options import CompileMode
-
-__all__ = [
-    "GameRecord",
-    "Line",
-    "check_plies",
-    "checked_seed",
-    "drawn",
-    "drawn_seed",
-    "play_game",
-    "played",
-]
 
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | None
 
@@ -76,7 +65,7 @@ class GameRecord:
 
 
 @attrs.define
-class Line:
+class Played:
     """A game in progress: its positions so far, and the rewards of the players."""
 
     rules: Rules
@@ -86,17 +75,17 @@ class Line:
     earned: list[float] = attrs.field(factory=list)
 
     @classmethod
-    def begin(cls, rules: Rules, start: Any, rng: np.random.Generator) -> Line:
+    def begin(cls, rules: Rules, start: Any, rng: np.random.Generator) -> Played:
         """Return a new game that begins at `start`, or where the rules let it begin."""
         if start is None:
             starts = rules.initial()
             start = starts[drawn(rng, [probability for probability, _ in starts])][1]
         return cls(rules, [start], earned=[0.0] * rules.num_players)
 
-    def copy(self) -> Line:
+    def copy(self) -> Played:
         """Return a copy of the game that can be continued independently."""
         parts = (self.states, self.actions, self.outcomes, self.earned)
-        return Line(self.rules, *(list(part) for part in parts))
+        return Played(self.rules, *(list(part) for part in parts))
 
     @property
     def is_over(self) -> bool:
@@ -182,7 +171,7 @@ class Line:
 
 
 def played(
-    line: Line,
+    line: Played,
     seats: Sequence[Seat],
     rng: np.random.Generator,
     max_plies: int,
@@ -274,7 +263,7 @@ def play_game(
     check_plies(max_plies)
     rng = np.random.default_rng(checked_seed(seed))
     with seats_taken(rules, players, compile) as seats:
-        return played(Line.begin(rules, start, rng), seats, rng, max_plies)
+        return played(Played.begin(rules, start, rng), seats, rng, max_plies)
 
 
 def check_plies(max_plies: Any, opening: Any = 0) -> None:

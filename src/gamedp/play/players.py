@@ -12,7 +12,7 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.play.advice import own_action
 from gamedp.play.programs import Program, Remote, Session
-from gamedp.play.seat import Seat
+from gamedp.play.protocol import Seat
 from gamedp.policies.arrays import is_array
 from gamedp.policies.policy import Policy, RandomPlayer
 from gamedp.results.solution import Solution
@@ -169,9 +169,9 @@ class _BySolution(Seat):
 
 def _check_model(rules: Rules, model: Model, noun: str) -> None:
     """Raise InvalidParameterError unless a model is of the game that is played."""
-    own = model.rules
-    if own is None or not _is_same_game(own.game, rules.game):
-        what = "a model without a game" if own is None else repr(own.game)
+    own = None if model.rules is None else model.rules.game
+    if own is not rules.game and (own is None or encode_object(own) != encode_object(rules.game)):
+        what = "a model without a game" if own is None else repr(own)
         message = f"this {noun} is of {what}, not of {shown(rules.game)}; it cannot play here."
         raise InvalidParameterError(message)
 
@@ -185,10 +185,6 @@ def _check_solution(rules: Rules, solution: Solution) -> None:
             "it cannot play whole games. Solve for the TotalReward."
         )
         raise InvalidParameterError(message)
-
-
-def _is_same_game(one: Any, other: Any) -> bool:
-    return one is other or encode_object(one) == encode_object(other)
 
 
 @attrs.frozen

@@ -15,6 +15,9 @@ from gamedp.play.channel import Connection, Pipes
 from gamedp.play.protocol import (
     DISCONNECT,
     VERSION,
+    Fault,
+    Forfeit,
+    Seat,
     action_in,
     end_message,
     game_facts,
@@ -23,13 +26,11 @@ from gamedp.play.protocol import (
     question,
     read_answer,
 )
-from gamedp.play.seat import Fault, Forfeit, Seat
 from gamedp.runtime.options import finite, positive
 
 if TYPE_CHECKING:
     from gamedp.rules.game import Rules
 
-__all__ = ["Clock", "Program", "Remote", "Session"]
 
 GIB = 2.0**30
 

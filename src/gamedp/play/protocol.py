@@ -1,4 +1,4 @@
-"""The messages of the line protocol between a game and the programs that play it.
+"""Seats of players, and the messages of the line protocol between a game and programs at them.
 
 One JSON object per line, in UTF-8. This module handles text and values only; it sends nothing and
 waits for nothing.
@@ -10,32 +10,16 @@ import json
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
+import numpy as np
+
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.play.seat import Fault
 from gamedp.runtime.encoding import fields_of, without_classes
 from gamedp.runtime.registry import GAMES, registered
 
 if TYPE_CHECKING:
-    from gamedp.play.seat import Forfeit
     from gamedp.rules.game import Rules
 
-__all__ = [
-    "DISCONNECT",
-    "ILLEGAL",
-    "MOST_BYTES",
-    "NO_START",
-    "PROTOCOL",
-    "REASONS",
-    "TIME",
-    "VERSION",
-    "action_in",
-    "end_message",
-    "game_facts",
-    "message_line",
-    "name_in",
-    "question",
-    "read_answer",
-]
 
 VERSION = 1
 
@@ -190,3 +174,48 @@ def name_in(answer: dict[str, Any], otherwise: str) -> str:
     if not isinstance(name, str):
         raise Fault(PROTOCOL, f"its name is {shown(name)}, which is not text.")
     return "".join(letter for letter in name[:MOST_NAME] if letter.isprintable()) or otherwise
+
+
+@attrs.frozen
+class Forfeit:
+    """A game that a program has lost without playing it to the end.
+
+    Attributes
+    ----------
+    player : int
+        The loser.
+    reason : str
+        ``"no start"``, ``"disconnect"``, ``"time"``, ``"illegal action"`` or ``"protocol error"``.
+    detail : str
+        What happened, as a sentence.
+    """
+
+    player: int
+    reason: str
+    detail: str
+
+
+class Fault(Exception):  # noqa: N818 - it is the program's, not an error of whoever calls
+    """Raised when a fault of a program loses it the game."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class Seat:
+    """Chooses the actions of one player."""
+
+    def begin(self, number: int) -> None:
+        """Prepare for a game as this player; raise Fault if that is impossible."""
+
+    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
+        """Return one of the actions; raise Fault if a program does not."""
+        raise NotImplementedError  # implemented by each kind of player
+
+    def end(self, payoffs: Sequence[float] | None, forfeit: Forfeit | None) -> None:
+        """Receive the end of the game."""
+
+    def close(self) -> None:
+        """Leave the seat permanently."""

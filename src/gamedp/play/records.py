@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.errors import DamagedFileError, UnknownNameError, UnsupportedProblemError, shown
-from gamedp.play.play import Line
-from gamedp.play.protocol import REASONS
-from gamedp.play.seat import Forfeit
+from gamedp.play.play import Played
+from gamedp.play.protocol import REASONS, Forfeit
 from gamedp.rules.expand import expand, refuse_no_state
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Layout
@@ -25,7 +24,6 @@ from gamedp.runtime.registry import GAMES, class_named
 if TYPE_CHECKING:
     from gamedp.play.play import GameRecord
 
-__all__ = ["load_games", "save_games"]
 
 FORMAT, VERSION = "gamedp games", 1
 
@@ -161,7 +159,11 @@ class _Starts:
 
     def read(self, entry: dict[str, Any]) -> Any:
         """Return the start of a stored game; raise ValueError if it cannot be one."""
-        start = decode(entry["start"], self._class_named)
+        # Of classes, a state may have those defined in the game's own module.
+        start = decode(
+            entry["start"],
+            lambda path: next(filter(None, (known(path) for known in self._homes)), None),
+        )
         if self._layout is not None:
             self._layout.flatten(start)
         if entry.get("elsewhere") is True:
@@ -171,15 +173,11 @@ class _Starts:
             raise ValueError(message)
         return start
 
-    def _class_named(self, path: str) -> type | None:
-        """Return a class that a state may have: one defined in the game's own module."""
-        return next(filter(None, (known(path) for known in self._homes)), None)
-
 
 def _again(starts: _Starts, entry: dict[str, Any]) -> GameRecord:
     """Replay a stored game; raise ValueError if that is impossible."""
     rules = starts.rules
-    line = Line(rules, [starts.read(entry)], earned=[0.0] * rules.num_players)
+    line = Played(rules, [starts.read(entry)], earned=[0.0] * rules.num_players)
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
         state = line.states[-1]
         if line.is_over or type(action) is not int or action not in line.choices():

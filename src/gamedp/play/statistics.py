@@ -17,7 +17,6 @@ from gamedp.runtime.notebook import html_rows, html_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Ratings", "Sprt", "rated", "sprt"]
 
 ELO = 400.0 / math.log(10.0)
 """Points of Elo per unit of the natural logarithm of the odds."""

@@ -18,9 +18,8 @@ from gamedp.errors import (
     UnsupportedProblemError,
     shown,
 )
-from gamedp.play.book import Book
 from gamedp.play.match import groups_of, opened
-from gamedp.play.pairing import Meeting, Pairing, compute, new_meeting, payoff_rows
+from gamedp.play.pairing import Book, Meeting, Pairing, compute, new_meeting, payoff_rows
 from gamedp.play.play import MOST_PLIES, check_plies, played
 from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
@@ -30,7 +29,7 @@ from gamedp.runtime.limit import Reporter, callback_of, shows_progress
 from gamedp.runtime.notebook import html_rows
 
 if TYPE_CHECKING:
-    from gamedp.play.seat import Seat
+    from gamedp.play.protocol import Seat
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
 

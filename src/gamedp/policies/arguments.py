@@ -33,17 +33,6 @@ from gamedp.stages.flattened import Flattened, Position
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 
-__all__ = [
-    "StageRule",
-    "as_list",
-    "as_model",
-    "check_count",
-    "check_players",
-    "checked_whole",
-    "flatten_policies",
-    "is_of_stages",
-]
-
 
 def is_of_stages(given: Any) -> bool:
     """Return whether this is a staged game, or the model of one."""

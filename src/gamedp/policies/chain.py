@@ -9,20 +9,9 @@ import attrs
 import numpy as np
 
 from gamedp.bellman.enclosures import enclosed_difference, enclosed_sums, estimated_sums
-from gamedp.errors import (
-    InvalidParameterError,
-    UnknownStateError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import InvalidParameterError, UnknownStateError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
-from gamedp.model.objectives import (
-    AverageReward,
-    Reachability,
-    TotalReward,
-    has_target,
-    resolved,
-)
+from gamedp.model.objectives import AverageReward, Reachability, TotalReward, has_target, resolved
 from gamedp.policies import kernels
 from gamedp.policies.policy import Policy, PolicyLike, as_policies
 from gamedp.runtime.floats import UNIT, UPWARD
@@ -34,12 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.objectives import Objective
+    from gamedp.runtime.arrays import Flags
 
-    Flags = NDArray[np.bool_]
     Integers = NDArray[np.int64]
-
-__all__ = ["InducedChain", "Process", "Seats", "even_steps", "induce"]
-
 
 MOST_CODES = 2**31
 """Largest number of codes of nodes that can be numbered."""

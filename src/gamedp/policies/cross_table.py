@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Table = NDArray[np.float64]
 
-__all__ = ["CrossTable", "cross_table"]
-
 MOST_SHOWN = 10
 """Largest number of policies for which notebooks show the full table."""
 

@@ -41,11 +41,8 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.policies.policy import PolicyLike
     from gamedp.rules.game import Game, StagedGame
+    from gamedp.runtime.arrays import Floats
     from gamedp.stages.model import StagedModel
-
-    Floats = NDArray[np.float64]
-
-__all__ = ["Evaluation", "evaluate"]
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)

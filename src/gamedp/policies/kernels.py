@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[Any]
     Floats = npt.NDArray[Any]
 
-__all__ = ["Given", "explore", "explore_jit", "lay_out", "lay_out_jit"]
-
 ALL_MET = -1
 """Result of `explore` if every policy has an action in every state that is visited."""
 

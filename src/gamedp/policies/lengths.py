@@ -33,19 +33,8 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
     from gamedp.rules.game import Game
+    from gamedp.runtime.arrays import Flags, Floats
     from gamedp.runtime.limit import ProgressCallback
-
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-
-__all__ = [
-    "Remoteness",
-    "Survival",
-    "greatest_survival",
-    "most_unfinished",
-    "remoteness",
-    "survival",
-]
 
 
 MOST_SHOWN = 12

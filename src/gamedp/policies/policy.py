@@ -11,8 +11,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
-from gamedp.policies.arrays import Meaning, is_array, probabilities_in
-from gamedp.policies.columns import columns_of_chances
+from gamedp.policies.arrays import Meaning, columns_of_chances, is_array, probabilities_in
 from gamedp.results.solution import Solution
 from gamedp.rules.layout import PackedTable
 from gamedp.rules.symmetry import counterparts
@@ -24,20 +23,6 @@ if TYPE_CHECKING:
 
     from gamedp.rules.symmetry import Counterparts
     from gamedp.stages.solution import StagedSolution
-
-__all__ = [
-    "Chooser",
-    "Policy",
-    "PolicyLike",
-    "RandomPlayer",
-    "as_policies",
-    "chosen_action",
-    "model_of",
-    "name_of",
-    "refuse_other_game",
-    "rule_of",
-    "weights_of",
-]
 
 
 class Chooser(Protocol):

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.rules.game import Game
 
-__all__ = ["Exploitability", "Response", "best_response", "exploitability", "gain_of"]
-
 Field: TypeAlias = Mapping[Any, float]
 """Policies with their weights; without a type, since a mapping is invariant in that of its keys."""
 

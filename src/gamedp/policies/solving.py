@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.bellman.enclosures import (
-    Products,
-    enclosed_sum,
-    enclosed_sums,
-    rounded_outward,
-    scaled,
-)
+from gamedp.bellman.enclosures import Products, enclosed_sum, enclosed_sums, rounded_outward, scaled
 from gamedp.errors import NotSolvedError
 from gamedp.model.model import Model
 from gamedp.model.objectives import FiniteHorizon, TotalReward, value_of_endless_play
@@ -31,11 +25,8 @@ if TYPE_CHECKING:
 
     from gamedp.model.objectives import Objective
     from gamedp.policies.chain import Process
+    from gamedp.runtime.arrays import Floats
     from gamedp.runtime.limit import ProgressCallback
-
-    Floats = NDArray[np.float64]
-
-__all__ = ["lengths_of", "solved", "solved_problem", "visits"]
 
 
 def solved(process: Process, objective: Objective, tolerance: float) -> Solution:

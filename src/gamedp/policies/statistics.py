@@ -18,16 +18,6 @@ from gamedp.policies.arguments import checked_whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "as_paid",
-    "counted_as_paid",
-    "mean_and_deviation_of",
-    "normal_p_value",
-    "p_value",
-    "student_interval",
-]
-
-
 NEAR = 1e-9
 """Relative difference below which payoffs are equal, however they were rounded."""
 

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from gamedp.policies.policy import PolicyLike
+    from gamedp.runtime.arrays import Floats
 
-    Floats = NDArray[np.float64]
-
-__all__ = ["Trace", "trace_improvements", "trace_sweeps"]
 
 MARGIN = 1e-12
 """Relative margin by which an action must be better to replace the policy's, so that rounding does

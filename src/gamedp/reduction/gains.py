@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,21 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = [
-    "UNDECIDED",
-    "Gain",
-    "OutOfTimeError",
-    "have_both_signs",
-    "never",
-    "sign_for_all",
-    "sign_of_gain",
-    "signs_of_endless_play",
-]
 
 UNDECIDED = 2
 """Mark for end components with rewards of both signs if it is not known which of them prevails."""

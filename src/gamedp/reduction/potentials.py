@@ -33,19 +33,8 @@ from gamedp.model.model import Model
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-__all__ = [
-    "LEG",
-    "FlatParts",
-    "Flattening",
-    "find_flat_parts",
-    "flat_parts",
-    "flattened",
-    "without_end",
-]
 
 LEG = -1
 """Represents a choice that is not one of the given model."""

@@ -20,7 +20,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -62,12 +62,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
-
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = ["UndefinedTotalError", "needs_reduction", "reduce"]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 def needs_reduction(problem: Problem) -> bool:

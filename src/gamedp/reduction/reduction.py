@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -18,11 +18,7 @@ from gamedp.reduction.unfolding import Unfolding
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = ["NONE", "Quotient", "Reduction", "quotient"]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 NONE = -1

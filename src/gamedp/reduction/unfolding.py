@@ -13,10 +13,7 @@ from gamedp.runtime.floats import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = ["Unfolding", "fix", "rounding_of", "unfold", "with_error"]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 @attrs.frozen(eq=False)
@@ -37,12 +34,12 @@ class Unfolding:
         """Return the state of the given model that a state represents."""
         return state % self.given.num_states
 
-    def project(self, numbers: NDArray[np.float64], rounding: int) -> NDArray[np.float64]:
+    def project(self, numbers: Floats, rounding: int) -> Floats:
         """Return the numbers of the given model's states; none of them is rounded."""
         del rounding
         return numbers[: self.given.num_states]
 
-    def project_policy(self, policy: NDArray[np.signedinteger[Any]]) -> NDArray[np.int64]:
+    def project_policy(self, policy: Integers) -> NDArray[np.int64]:
         """Return the same policy in the given model."""
         return policy[: self.given.num_states].astype(np.int64, copy=False)
 
@@ -91,9 +88,7 @@ def rounding_of(model: Model) -> float:
     return UNIT * float(np.abs(ends[lost != 0]).max(initial=0.0))
 
 
-def with_error(
-    lower: NDArray[np.float64], upper: NDArray[np.float64], error: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def with_error(lower: Floats, upper: Floats, error: float) -> tuple[Floats, Floats]:
     """Return bounds that are further apart by an error, where they are finite."""
     if error == 0:
         return lower, upper

@@ -37,19 +37,6 @@ from gamedp.runtime.registry import SOLVERS, name_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "BaseSolution",
-    "Numbers",
-    "Table",
-    "bounds_at_start",
-    "exact_mean",
-    "fraction_of",
-    "hint_of",
-    "mean_at_start",
-    "mean_of",
-]
-
-
 Numbers: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 """Values, lower and upper bounds."""
 

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.results.base import Table
-
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
-
-__all__ = ["ChoiceValues", "choice_values", "decided", "exact_choice_bounds", "opposite_values"]
+    from gamedp.runtime.arrays import Flags, Floats
 
 
 class ChoiceValues(NamedTuple):

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.base import Table
 
-__all__ = ["actions_in", "choice_columns_of", "columns_of", "fields_of", "joined", "numbers"]
-
 
 def numbers(
     values: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]

@@ -36,16 +36,10 @@ from gamedp.results.status import Guarantee
 from gamedp.runtime.slices import CHOICES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gamedp.results.base import Table
     from gamedp.results.status import Best
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = ["Candidates", "OptimalChoices"]
 
 Certainty: TypeAlias = Literal["possible", "certain"]
 

@@ -16,12 +16,9 @@ if TYPE_CHECKING:
 
     from gamedp.results.base import Table
     from gamedp.results.optimal_choices import OptimalChoices
+    from gamedp.runtime.arrays import Flags, Floats
 
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
     Integers = NDArray[np.int64]
-
-__all__ = ["Plies", "plies_of"]
 
 MOST_TRANSITIONS = 10_000_000
 """Largest number of transitions for which lengths are computed, in a second or two."""

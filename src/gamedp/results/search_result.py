@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from gamedp.results.status import Guarantee, Status
     from gamedp.rules.game import Rules
 
-__all__ = ["SearchResult", "SearchStatistics", "SearchedAction"]
-
 
 @attrs.frozen
 class SearchStatistics:

@@ -18,12 +18,7 @@ from gamedp.results.choice_values import choice_values
 from gamedp.results.columns import choice_columns_of, columns_of
 from gamedp.results.optimal_choices import OptimalChoices
 from gamedp.results.plies import plies_of
-from gamedp.results.status import (
-    ActionValue,
-    check_player,
-    opposite_bounds,
-    width_of,
-)
+from gamedp.results.status import ActionValue, check_player, opposite_bounds, width_of
 from gamedp.results.step_values import step_values, steps_left
 
 if TYPE_CHECKING:
@@ -35,8 +30,6 @@ if TYPE_CHECKING:
     from gamedp.results.plies import Plies
     from gamedp.results.status import Best
     from gamedp.rules.symmetry import Counterparts
-
-__all__ = ["Solution"]
 
 
 def _is_same(state: Hashable, representative: Any) -> bool:

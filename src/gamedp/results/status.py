@@ -14,19 +14,6 @@ from gamedp.errors import UnknownNameError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "ActionValue",
-    "Best",
-    "Guarantee",
-    "Statistics",
-    "Status",
-    "Tolerance",
-    "check_player",
-    "opposite_bounds",
-    "width_of",
-]
-
-
 Best: TypeAlias = Literal["certain", "possible", "no"]
 """Whether an action is best: proven, as far as the bounds can tell, or not."""
 

@@ -9,12 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.bellman.enclosures import rounded_outward
-from gamedp.errors import (
-    InvalidParameterError,
-    LimitExceededError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import InvalidParameterError, LimitExceededError, UnsupportedProblemError, shown
 from gamedp.model.objectives import FiniteHorizon
 from gamedp.results.choice_values import choice_values
 
@@ -23,12 +18,9 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.results.base import Table
-
-    Floats = NDArray[np.float64]
+    from gamedp.runtime.arrays import Floats
 
     TableT = TypeVar("TableT", bound=Table)
-
-__all__ = ["room_for_steps", "step_values", "steps_left"]
 
 
 def room_for_steps(

@@ -31,7 +31,7 @@ from gamedp.rules.slips import (
     warn_of_slips,
     way_of_neighbour,
 )
-from gamedp.views import MOST_LETTERS, Text, View
+from gamedp.views import MOST_LETTERS, Pattern, Text, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -111,6 +111,15 @@ class Game(Protocol):
         terminal; the text of `render`.
     ``outcome_view(state, action, outcome) -> gamedp.views.View or None``
         A picture of an outcome of chance, such as dice; None.
+    ``steps(state, action, outcome) -> list of (str, gamedp.views.View)``
+        What happens until the next position, step by step: words, which may be empty, and the
+        picture then; the last one is that of the next state, without spots. `outcome` is 0 where
+        there is no chance. The page in the browser plays and tells them one by one. It is never
+        compiled, and its words are translated as ``names`` of `texts`; no steps.
+    ``pattern(state) -> gamedp.views.Pattern or None``
+        Why a position where play goes on is won or lost, as far as there is a pattern, such as the
+        nim-sum. The page in the browser shows it under "Why?", and only what the solution proves.
+        It is never compiled, and its words are translated as ``names`` of `texts`; none.
     ``surface``
         Three fields of the state and an action, ``(x, y, z, action)``: the page in the browser
         draws the states in which the policy takes the action; none. A fifth part, ``(x, y)``, says
@@ -341,6 +350,9 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
     refuse_static(game, required)
 
 
+MOST_STEPS = 1_000
+"""Largest number of steps between two positions."""
+
 MOST_STARTS = 1 << 20
 """Largest number of initial states that a generator may yield; more count as endless."""
 
@@ -535,6 +547,55 @@ class Rules(AnyRules):
         if seen is None:
             return None
         return _as_view(seen, f"outcome_view({shown(state)}, {shown(action)}, {outcome})")
+
+    @property
+    def has_pattern(self) -> bool:
+        """Whether the game knows a pattern of its positions."""
+        return callable(getattr(type(self.game), "pattern", None))
+
+    def pattern(self, state: Any) -> Pattern | None:
+        """Return the pattern of a position where play goes on; None if the game knows none.
+
+        Raises
+        ------
+        InvalidModelError
+            If the game returns something else.
+        """
+        found = self.game.pattern(state) if self.has_pattern else None
+        if not (found is None or isinstance(found, Pattern)):
+            message = (
+                f"pattern({shown(state)}) is {shown(found)}; it must be a gamedp.views.Pattern or "
+                "None."
+            )
+            raise InvalidModelError(message)
+        return found
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the game says step by step what happens between positions."""
+        return callable(getattr(type(self.game), "steps", None))
+
+    def steps(self, state: Any, action: int, outcome: int) -> list[tuple[str, View]]:
+        """Return the words and the picture of each step to the next position; none if not said.
+
+        Raises
+        ------
+        InvalidModelError
+            If the game does not return pairs of a text and a view, or more than `MOST_STEPS`.
+        """
+        if not self.has_steps:
+            return []
+        asked = f"steps({shown(state)}, {shown(action)}, {outcome})"
+        told = list(itertools.islice(self.game.steps(state, action, outcome), MOST_STEPS + 1))
+        if len(told) > MOST_STEPS:
+            message = f"{asked} has more than {MOST_STEPS:,} steps; tell several in one."
+            raise InvalidModelError(message)
+        for step in told:
+            if not (isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str)):
+                message = f"{asked} has the step {shown(step)}; a step is (words, view)."
+                raise InvalidModelError(message)
+            _as_view(step[1], asked)
+        return told
 
 
 def _as_view(seen: Any, asked: str) -> View:

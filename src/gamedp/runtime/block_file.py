@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "BlockFile", "remove_leftovers", "write_blocks"]
-
 BLOCK = 1 << 16
 """Number of bytes of a block before compression."""
 

@@ -21,16 +21,6 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "begin",
-    "end",
-    "pause",
-    "reporting_compilation",
-    "resume",
-    "seconds_within",
-    "without_collection",
-]
-
 
 class _Pauses:
     """The number of pauses of the collector now in force, of all threads."""

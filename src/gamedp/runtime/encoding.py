@@ -23,21 +23,6 @@ from gamedp.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "Known",
-    "class_path",
-    "decode",
-    "decode_object",
-    "encode",
-    "encode_object",
-    "fields_of",
-    "is_unwritable",
-    "near",
-    "nothing",
-    "stable_path",
-    "without_classes",
-]
-
 Known: TypeAlias = "Callable[[str], type | None]"
 """Returns the class of a name ``"module:Class"`` if it may be made, else None."""
 

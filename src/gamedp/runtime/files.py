@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from io import BufferedReader
     from typing import IO, BinaryIO
 
-__all__ = ["as_path", "is_temporary", "locked", "open_plain", "sync", "write_beside", "write_whole"]
-
 TEMPORARY = re.compile(r".+\.[0-9a-f]{16}\.gamedp-tmp")
 """Names of incomplete files."""
 

@@ -4,21 +4,6 @@ from __future__ import annotations
 
 from gamedp.errors import UnsupportedArithmeticError
 
-__all__ = [
-    "FAINT",
-    "LEAST",
-    "LEAST_PROBABILITY",
-    "PROBABILITY_ROUNDING",
-    "SUM_ROUNDING",
-    "SUM_TOLERANCE",
-    "TINY",
-    "UNIT",
-    "UPWARD",
-    "check_arithmetic",
-    "lost",
-    "rounds",
-]
-
 UNIT = 2.0**-53
 """Largest relative error of rounding."""
 LEAST = 2.0**-1074

@@ -48,19 +48,6 @@ from numba.np import numpy_support
 
 from gamedp.runtime import compile_clock
 
-__all__ = [
-    "LANES",
-    "PART",
-    "CodeFile",
-    "LinkingCompiler",
-    "Locator",
-    "QuickCache",
-    "cache_directory",
-    "compiled",
-    "inlined",
-    "sources",
-]
-
 ENVIRONMENT = "_ZN08NumbaEnv"
 """Prefix of numba's names of the pointers to functions' constants."""
 
@@ -164,10 +151,9 @@ a second, in each process anew, for as long as there is no code on disk.
 KERNELS = (
     "runtime/floats.py",
     "runtime/jit.py",
-    "runtime/jit.py",
     "graph/*.py",
     "bellman/*.py",
-    "searchers/transposition.py",
+    "searchers/stacks.py",
     "*/kernels.py",
     "*/*_kernels.py",
     "*/*/*kernels.py",

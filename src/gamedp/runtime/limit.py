@@ -18,19 +18,6 @@ from gamedp.runtime import compile_clock
 if TYPE_CHECKING:
     import rich.progress
 
-__all__ = [
-    "Budget",
-    "Display",
-    "Limit",
-    "Progress",
-    "ProgressCallback",
-    "Reporter",
-    "bar",
-    "callback_of",
-    "shows_progress",
-    "with_time_left",
-]
-
 
 @attrs.frozen
 class Progress:

@@ -18,16 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "allocate_lazily",
-    "available_bytes",
-    "enlarge",
-    "peak_bytes",
-    "processors",
-    "resident_bytes",
-    "trim",
-]
-
 
 def processors() -> int:
     """Return the number of processors that this process may use."""

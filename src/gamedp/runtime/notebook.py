@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["html_rows", "html_table", "with_error"]
-
 MOST_ROWS = 40
 MOST_LETTERS = 400
 """Largest number of characters of a cell."""

@@ -14,22 +14,6 @@ import attrs
 
 from gamedp.errors import InvalidParameterError, shown
 
-__all__ = [
-    "REQUIRED",
-    "CompileMode",
-    "Setting",
-    "Sweep",
-    "finite",
-    "is_number",
-    "none_or_more",
-    "one_of",
-    "positive",
-    "settings_of",
-    "values_of",
-    "whole_and_positive",
-]
-
-
 Sweep: TypeAlias = Literal["gauss-seidel", "jacobi"]
 """Whether a sweep uses its own new values, in depth-first order, or the last sweep's alone."""
 

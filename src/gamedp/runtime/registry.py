@@ -15,21 +15,6 @@ from gamedp.runtime.encoding import class_path, stable_path
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = [
-    "FORMATS",
-    "GAMES",
-    "PAGES",
-    "PEERS",
-    "PLAYERS",
-    "SEARCHERS",
-    "SOLVERS",
-    "class_named",
-    "find",
-    "load",
-    "name_of",
-    "registered",
-]
-
 FORMATS = "gamedp.formats"
 GAMES = "gamedp.games"
 PAGES = "gamedp.pages"

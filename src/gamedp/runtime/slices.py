@@ -7,24 +7,6 @@ know stands beside it, and so do the sizes of the checker of certificates.
 
 from __future__ import annotations
 
-__all__ = [
-    "BYTES",
-    "CHOICES",
-    "CONTEXTS",
-    "END_COMPONENTS",
-    "FIRST_NODES",
-    "GATHERED_STATES",
-    "HEAPS",
-    "LINES",
-    "MOST_NODES",
-    "NEW_TRANSITIONS",
-    "STATES",
-    "TIMED_TRANSITIONS",
-    "TRANSITIONS",
-    "UNPACKED_STATES",
-    "VISITS",
-]
-
 TRANSITIONS = 10_000_000
 """Approximate number of transitions in sweeps of a component."""
 TIMED_TRANSITIONS = 3_000_000

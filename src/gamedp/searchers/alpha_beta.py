@@ -12,28 +12,17 @@ from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.machine import allocate_lazily
 from gamedp.searchers import alpha_beta_loop as loop
-from gamedp.searchers.base import (
-    INFINITY,
-    RootAction,
-    Search,
-    Searcher,
-    limits_last,
-    plies_ahead,
-)
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ACTIONS_KEPT, NO_ACTION
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, payoff_of, root_of, step
-from gamedp.searchers.transposition import LOWER, UPPER, flipped
+from gamedp.searchers.stacks import LOWER, UPPER, flipped
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchedAction
-    from gamedp.runtime.limit import ProgressCallback
-    from gamedp.runtime.options import CompileMode
     from gamedp.searchers.root import Root, RootChoice, RoundingLog
-
-__all__ = ["AlphaBeta"]
 
 EAGER = 2
 """Number of plies left above which all positions after the actions are looked up in the table
@@ -111,10 +100,8 @@ class AlphaBeta(Searcher[SearchResult]):
     table_bytes: float = 2**26
     all_best: bool = True
 
-    def _start(
-        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
-    ) -> AlphaBetaSearch:
-        return AlphaBetaSearch(self, root, compile, progress)
+    def _start(self, root: Root, *asked: Any) -> AlphaBetaSearch:
+        return AlphaBetaSearch(self, root, *asked)
 
 
 @attrs.define
@@ -294,14 +281,9 @@ class _NotYet(Exception):  # noqa: N818 - not an error: the search goes on in an
 class AlphaBetaSearch(Search[SearchResult]):
     """A running search: its arrays, and the results at the root so far."""
 
-    def __init__(
-        self,
-        options: AlphaBeta,
-        root: Root,
-        compile: CompileMode,
-        progress: ProgressCallback | None,
-    ) -> None:
-        self.compile = compile
+    loop = LOOP
+
+    def __init__(self, options: AlphaBeta, root: Root, *asked: Any) -> None:
         self.history_of_values: list[float] = []
         self.banks = hasattr(root.rules.game, "remainder")
         self.depth = 0
@@ -312,10 +294,7 @@ class AlphaBetaSearch(Search[SearchResult]):
         super().__init__(
             options,
             root,
-            LOOP,
-            compile,
-            progress,
-            arrays=self._arrays,
+            *asked,
             with_plies=("killers",),
             endings=options.endings,
             banks=self.banks,

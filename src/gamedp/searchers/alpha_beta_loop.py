@@ -31,15 +31,17 @@ from gamedp.searchers.node_loop import (
     zero_sum_range_jit,
 )
 from gamedp.searchers.position_loop import FULL, KNOWN, NO_NUMBER, UNREAD
-from gamedp.searchers.stacks import POSITIONS, Fields, LoopStatus
-from gamedp.searchers.transposition import (
+from gamedp.searchers.stacks import (
     AGES,
     DEPTH,
     EXACT,
     LOWER,
     MOVE,
     MOVES,
+    POSITIONS,
     UPPER,
+    Fields,
+    LoopStatus,
     find_entry_jit,
     flipped_jit,
     hash_fields_jit,

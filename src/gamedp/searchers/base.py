@@ -16,21 +16,12 @@ from gamedp.runtime.options import CompileMode, positive, whole_and_positive
 from gamedp.searchers.bound_rules import bind_once
 from gamedp.searchers.driver import Driver, SearchBudget, note_ctrl_c
 from gamedp.searchers.root import RoundingLog, result_of_end, root_of
-from gamedp.searchers.transposition import LOWER, UPPER
+from gamedp.searchers.stacks import LOWER, UPPER
 
 if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.searchers.driver import Loop
     from gamedp.searchers.root import Root, RootChoice
-
-__all__ = [
-    "INFINITY",
-    "RootAction",
-    "Search",
-    "Searcher",
-    "limits_last",
-    "plies_ahead",
-]
 
 INFINITY = math.inf
 
@@ -129,7 +120,6 @@ class Search(abc.ABC, Generic[Result]):
     ----------
     options : Searcher
     root : Root
-    loop : Loop
     compile, progress
         As for `Searcher.search`.
     driver_options
@@ -137,6 +127,10 @@ class Search(abc.ABC, Generic[Result]):
 
     Attributes
     ----------
+    loop : Loop
+        The compiled loop, of the class.
+    extra_fields : int
+        The number of integers that it keeps after those of each position, of the class.
     driver : Driver
     tally
         The record of where the loop stands.
@@ -144,25 +138,42 @@ class Search(abc.ABC, Generic[Result]):
     budget : SearchBudget
     """
 
+    loop: ClassVar[Loop]
+    extra_fields: ClassVar[int] = 0
+
     def __init__(
         self,
         options: Any,
         root: Root,
-        loop: Loop,
         compile: CompileMode,
         progress: ProgressCallback | None,
         **driver_options: Any,
     ) -> None:
         self.options = options
         self.root = root
+        self.compile = compile
         self.roundings = RoundingLog()
         self.entries = 0
         name = type(options).__name__
-        self.driver = Driver(name, loop, root.rules, root.state, compile, **driver_options)
+        self.driver = Driver(
+            name,
+            self.loop,
+            root.rules,
+            root.state,
+            compile,
+            arrays=self._arrays,
+            extra_fields=self.extra_fields,
+            **driver_options,
+        )
         self.tally = self.driver.tally
         self.budget = SearchBudget(
             options.max_seconds, options.max_nodes, progress, lambda: self.driver.nodes
         )
+
+    def _arrays(self, num_fields: int) -> dict[str, Any]:
+        """Return arrays and constants of the search's own; a position has `num_fields` integers."""
+        del num_fields
+        return {}
 
     @abc.abstractmethod
     def run(self) -> Result:

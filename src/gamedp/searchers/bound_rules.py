@@ -19,12 +19,7 @@ from numba import typeof
 from gamedp.compiler.bridge import bind, record
 from gamedp.compiler.build import fall_back
 from gamedp.compiler.cache import hash_of
-from gamedp.compiler.methods import (
-    disagree,
-    native_function,
-    refuse_overflow,
-    state_functions,
-)
+from gamedp.compiler.methods import disagree, native_function, refuse_overflow, state_functions
 from gamedp.compiler.native import NativeFunction, RecordPointer
 from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, shown
@@ -44,13 +39,6 @@ if TYPE_CHECKING:
 
     from gamedp.rules.game import Rules
     from gamedp.runtime.options import CompileMode
-
-__all__ = [
-    "SearchRules",
-    "bind_once",
-    "refuse_rounded_payments",
-    "search_rules",
-]
 
 OF_ENDINGS = ("material", "ending_index", "ending_range", "next_ending")
 """Methods that are called only if there are endgame tables."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from gamedp.rules.game import Rules
 
-__all__ = ["searcher_for"]
-
 Kind: TypeAlias = type[AlphaBeta] | type[Expectiminimax] | type[MaxN]
 
 MAX_ANSWERS = 4_000

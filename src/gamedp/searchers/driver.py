@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from gamedp.searchers.bound_rules import SearchRules
     from gamedp.searchers.stacks import Fields
 
-__all__ = ["Driver", "Loop", "OutOfTime", "SearchBudget", "note_ctrl_c"]
-
 
 @attrs.frozen
 class Loop:

@@ -11,7 +11,7 @@ from gamedp.compiler.methods import disagree, refuse_overflow
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.errors import DamagedFileError, InvalidModelError, UnsupportedProblemError, shown
 from gamedp.rules.anatomy import rules_digest
-from gamedp.rules.expand import expand
+from gamedp.rules.expand import expand, refuse_rewards_of_outcomes
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.block_file import BLOCK, BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.encoding import encode_object
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-
-__all__ = ["IDENTIFIED", "METHODS", "Builder", "Home", "Strata"]
 
 METHODS = ("material", "settled", "num_endings", "ending_index", "ending_state")
 """Methods that a game needs for endgame tables, besides the rules."""
@@ -415,6 +413,7 @@ class Builder(Driver):
         if self.page["steps"] and index > 0:
             rules.game.next_ending(rules.game.ending_state(stratum, index - 1))
         expansion = expand(rules, state)
+        refuse_rewards_of_outcomes(expansion, state)
         for choice in expansion.choices:
             for successor, _ in choice.outcomes:
                 if not rules.game.is_terminal(successor):

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["EndgameTables", "verify"]
-
 MOST_POSITIONS = 2**46
 """Largest number of positions in tables: address space has no room for more."""
 

@@ -13,28 +13,16 @@ from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.machine import allocate_lazily
 from gamedp.runtime.options import one_of
 from gamedp.searchers import expectiminimax_loop as loop
-from gamedp.searchers.base import (
-    INFINITY,
-    RootAction,
-    Search,
-    Searcher,
-    limits_last,
-    plies_ahead,
-)
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop, OutOfTime
-from gamedp.searchers.node_loop import ACTIONS_KEPT, NEXT
-from gamedp.searchers.outcomes_loop import ESTIMATE, HIGH_END, KINDS, LOW_END, above
+from gamedp.searchers.node_loop import ACTIONS_KEPT, ESTIMATE, HIGH_END, KINDS, LOW_END, NEXT, above
 from gamedp.searchers.position_loop import estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, root_of, step
-from gamedp.searchers.transposition import EXACT, LOWER, UPPER
+from gamedp.searchers.stacks import EXACT, LOWER, UPPER
 
 if TYPE_CHECKING:
-    from gamedp.runtime.limit import ProgressCallback
-    from gamedp.runtime.options import CompileMode
     from gamedp.searchers.root import Root
-
-__all__ = ["Expectiminimax"]
 
 LOOP = Loop(loop.expectiminimax_jit, (list_actions, follow, estimate), loop.PLY)
 
@@ -103,36 +91,19 @@ class Expectiminimax(Searcher[SearchResult]):
     bounds: bool = True
     table_bytes: float = 2**26
 
-    def _start(
-        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
-    ) -> ExpectiminimaxSearch:
+    def _start(self, root: Root, *asked: Any) -> ExpectiminimaxSearch:
         to_the_end = self.depth is None and min(self.max_seconds, self.max_nodes) == INFINITY
-        return ExpectiminimaxSearch(self, root, compile, progress, to_the_end=to_the_end)
+        return ExpectiminimaxSearch(self, root, *asked, to_the_end=to_the_end)
 
 
 class ExpectiminimaxSearch(Search[SearchResult]):
     """A running search: its arrays, and the results at the root so far."""
 
-    def __init__(
-        self,
-        options: Expectiminimax,
-        root: Root,
-        compile: CompileMode,
-        progress: ProgressCallback | None,
-        *,
-        to_the_end: bool,
-    ) -> None:
-        super().__init__(
-            options,
-            root,
-            LOOP,
-            compile,
-            progress,
-            arrays=self._arrays,
-            extra_fields=1,  # what stands at the horizon
-            must_end=to_the_end,
-        )
-        self.compile = compile
+    loop = LOOP
+    extra_fields = 1  # what stands at the horizon
+
+    def __init__(self, options: Expectiminimax, root: Root, *asked: Any, to_the_end: bool) -> None:
+        super().__init__(options, root, *asked, must_end=to_the_end)
         self.to_the_end = to_the_end
         self.depth = 0
         self.found = [RootAction(choice) for choice in root.choices]

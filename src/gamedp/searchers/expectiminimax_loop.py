@@ -19,35 +19,34 @@ from gamedp.bellman.equation import rounds_jit
 from gamedp.compiler.native import compiled_for_all
 from gamedp.searchers.node_loop import (
     ENTER,
+    KINDS,
+    MAX_WINDOW,
     NEXT,
     NO_ACTION,
+    above_jit,
     ask_estimate_jit,
     ask_outcomes_jit,
     begin_actions_jit,
+    bound_outcomes_jit,
     come_to_jit,
+    divided_jit,
     next_action_jit,
+    next_probe_jit,
     note_success_jit,
     order_actions_jit,
     place_of_jit,
+    sum_bounds_jit,
     swap_actions_jit,
 )
-from gamedp.searchers.outcomes_loop import (
-    KINDS,
-    MAX_WINDOW,
-    above_jit,
-    bound_outcomes_jit,
-    divided_jit,
-    next_probe_jit,
-    sum_bounds_jit,
-)
-from gamedp.searchers.stacks import Fields, LoopStatus
-from gamedp.searchers.transposition import (
+from gamedp.searchers.stacks import (
     AGES,
     EXACT,
     LOWER,
     MOVE,
     MOVES,
     UPPER,
+    Fields,
+    LoopStatus,
     find_entry_jit,
     flipped_jit,
     hash_fields_jit,

@@ -44,10 +44,6 @@ from gamedp.searchers.stacks import Fields, LoopStatus
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gamedp.runtime.limit import ProgressCallback
-    from gamedp.runtime.options import CompileMode
-
-__all__ = ["MaxN", "MaxNAction", "MaxNResult"]
 
 RETURN = 2
 """A phase, besides ENTER and NEXT."""
@@ -436,10 +432,8 @@ class MaxN(Searcher[MaxNResult]):
         result: MaxNResult = result_of_end(root, self, MaxNResult, values=values, bounds=bounds)
         return result
 
-    def _start(
-        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
-    ) -> MaxNSearch:
-        return MaxNSearch(self, root, compile, progress)
+    def _start(self, root: Root, *asked: Any) -> MaxNSearch:
+        return MaxNSearch(self, root, *asked)
 
 
 @attrs.frozen
@@ -478,21 +472,14 @@ def _within(
 class MaxNSearch(Search[MaxNResult]):
     """A running search."""
 
-    def __init__(
-        self,
-        options: MaxN,
-        root: Root,
-        compile: CompileMode,
-        progress: ProgressCallback | None,
-    ) -> None:
+    loop = LOOP
+
+    def __init__(self, options: MaxN, root: Root, *asked: Any) -> None:
         limits, last = (options.max_seconds, options.max_nodes), options.depth
         super().__init__(
             options,
             root,
-            LOOP,
-            compile,
-            progress,
-            arrays=self._arrays,
+            *asked,
             with_plies=OF_PLAYERS,
             must_end=last is None and min(limits) == INFINITY,
         )

@@ -24,15 +24,10 @@ from gamedp.searchers.node_loop import (
 )
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, root_of, step
-from gamedp.searchers.stacks import Fields, LoopStatus
-from gamedp.searchers.transposition import EXACT
+from gamedp.searchers.stacks import EXACT, Fields, LoopStatus
 
 if TYPE_CHECKING:
-    from gamedp.runtime.limit import ProgressCallback
-    from gamedp.runtime.options import CompileMode
     from gamedp.searchers.root import Outcome, Root, RootChoice
-
-__all__ = ["Minimax"]
 
 # Phases of minimax, besides ENTER and NEXT.
 RETURN, BEGIN = range(2, 4)
@@ -217,23 +212,17 @@ class Minimax(Searcher[SearchResult]):
 
     depth: int | None = plies_ahead()
 
-    def _start(
-        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
-    ) -> MinimaxSearch:
-        return MinimaxSearch(self, root, compile, progress)
+    def _start(self, root: Root, *asked: Any) -> MinimaxSearch:
+        return MinimaxSearch(self, root, *asked)
 
 
 class MinimaxSearch(Search[SearchResult]):
     """A running search."""
 
-    def __init__(
-        self,
-        options: Minimax,
-        root: Root,
-        compile: CompileMode,
-        progress: ProgressCallback | None,
-    ) -> None:
-        super().__init__(options, root, LOOP, compile, progress)
+    loop = LOOP
+
+    def __init__(self, options: Minimax, root: Root, *asked: Any) -> None:
+        super().__init__(options, root, *asked)
         self.tally.deepest = -1  # a ply after the root: no position has been left yet
 
     def run(self) -> SearchResult:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["Perft", "perft"]
-
 
 def count_positions(work: Any, page: Any, rules: Any, budget: int) -> int:
     """Count the positions at each ply, and those among them that end the game: the compiled loop.

@@ -30,15 +30,17 @@ from gamedp.searchers.position_loop import (
     list_actions,
 )
 from gamedp.searchers.root import checked_range, payoff_of, refuse_contradiction, root_of, step
-from gamedp.searchers.stacks import POSITIONS, Fields, LoopStatus
-from gamedp.searchers.transposition import BUCKET, find_entry_jit, hash_fields_jit
+from gamedp.searchers.stacks import (
+    BUCKET,
+    POSITIONS,
+    Fields,
+    LoopStatus,
+    find_entry_jit,
+    hash_fields_jit,
+)
 
 if TYPE_CHECKING:
-    from gamedp.runtime.limit import ProgressCallback
-    from gamedp.runtime.options import CompileMode
     from gamedp.searchers.root import Root, RootChoice
-
-__all__ = ["ProofNumberSearch"]
 
 # Phases, besides ENTER.
 UPDATE, RETURN, BEGIN = range(1, 4)
@@ -418,36 +420,21 @@ class ProofNumberSearch(Searcher[SearchResult]):
             raise UnsupportedProblemError(message)
         return root
 
-    def _start(
-        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
-    ) -> ProofSearch:
-        return ProofSearch(self, root, compile, progress)
+    def _start(self, root: Root, *asked: Any) -> ProofSearch:
+        return ProofSearch(self, root, *asked)
 
 
 class ProofSearch(Search[SearchResult]):
     """A running search."""
 
-    def __init__(
-        self,
-        options: ProofNumberSearch,
-        root: Root,
-        compile: CompileMode,
-        progress: ProgressCallback | None,
-    ) -> None:
+    loop = LOOP
+    extra_fields = 2  # what the prover has banked, and who that is
+
+    def __init__(self, options: ProofNumberSearch, root: Root, *asked: Any) -> None:
         self.answered: tuple[float, bool, bool] | None = None
         self.asked: tuple[float, bool] | None = None
         self.banks = hasattr(root.rules.game, "remainder")
-        super().__init__(
-            options,
-            root,
-            LOOP,
-            compile,
-            progress,
-            arrays=self._arrays,
-            extra_fields=2,  # what the prover has banked, and who that is
-            endings=options.endings,
-            banks=self.banks,
-        )
+        super().__init__(options, root, *asked, endings=options.endings, banks=self.banks)
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:
         """Return the transposition table and the question."""

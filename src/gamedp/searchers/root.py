@@ -10,18 +10,12 @@ import attrs
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.status import Guarantee, Status
-from gamedp.rules.expand import (
-    Calling,
-    expand,
-    refuse_no_state,
-    refuse_rewards_of_outcomes,
-    start,
-)
+from gamedp.rules.expand import Calling, expand, refuse_no_state, refuse_rewards_of_outcomes, start
 from gamedp.rules.game import Rules, method
 from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.searchers.bound_rules import refuse_rounded_payments
-from gamedp.searchers.transposition import EXACT, LOWER
+from gamedp.searchers.stacks import EXACT, LOWER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,26 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.searchers.bound_rules import SearchRules
-
-__all__ = [
-    "ASKED",
-    "Outcome",
-    "Root",
-    "RootChoice",
-    "RoundingLog",
-    "checked_range",
-    "estimate_of",
-    "payoff_of",
-    "refuse_chance",
-    "refuse_contradiction",
-    "refuse_cycles",
-    "refuse_estimate",
-    "refuse_rounded_rewards",
-    "result_of_end",
-    "root_of",
-    "root_state",
-    "step",
-]
 
 ASKED = ("heuristic", "value_range", "settled", "remainder")
 """The optional methods that every search calls, besides those that solving calls."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.policies.policy import Policy
 
-__all__ = ["ChainGames"]
-
 
 def _board(process: Process) -> ChainBoard:
     """Return the board of a chain; if it has several initial states, a node draws one."""

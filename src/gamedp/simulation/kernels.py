@@ -17,48 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.runtime.jit import compiled, inlined
-from gamedp.searchers.transposition import hash_fields_jit
+from gamedp.searchers.stacks import hash_fields_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.stages.vector_code import Program
+    from gamedp.runtime.arrays import Flags, Floats
+    from gamedp.stages.vector_code import StageProgram
 
     Integers = npt.NDArray[Any]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
-
-__all__ = [
-    "ASKS",
-    "EDGES",
-    "GAMMA",
-    "NODES",
-    "ONCE",
-    "S11",
-    "TWICE",
-    "UNFINISHED",
-    "UNIT",
-    "ChainBoard",
-    "drawn_from",
-    "drawn_from_jit",
-    "mark_possible",
-    "mark_possible_jit",
-    "mixed",
-    "mixed_jit",
-    "node_of",
-    "node_of_action",
-    "node_of_action_jit",
-    "node_of_jit",
-    "walk",
-    "walk_in_seats",
-    "walk_in_seats_jit",
-    "walk_jit",
-    "walk_on",
-    "walk_on_jit",
-    "walk_stage",
-    "walk_stage_jit",
-]
-
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
@@ -454,7 +421,7 @@ UNFINISHED, ASKS = -1, -2
 
 
 def walk_stage(
-    program: Program,
+    program: StageProgram,
     movers: Integers,
     num_ends: int,
     chosen: Integers,
@@ -474,7 +441,7 @@ def walk_stage(
 
     Parameters
     ----------
-    program : Program
+    program : StageProgram
         A program with a row for every state: those of the ends, then the inner ones in their order.
     movers : (N,)
         The player of the stage who decides in each inner state.
@@ -551,7 +518,7 @@ def walk_stage(
 walk_stage_jit: Any = compiled(walk_stage)
 
 
-def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
+def mark_possible(program: StageProgram, allowed: Flags, possible: Flags) -> None:
     """Mark the open choices in each context: those that do not force an end that it forbids.
 
     A choice is open if the state after each of its outcomes is an end that the context allows, or
@@ -559,7 +526,7 @@ def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
 
     Parameters
     ----------
-    program : Program
+    program : StageProgram
         As for `walk_stage`.
     allowed : (n, E) bool
         The ends that each of n contexts allows.

@@ -24,9 +24,6 @@ from gamedp.simulation.tally import BLOCK, Tally
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.result import Distribution
 
-__all__ = ["PairedSimulation", "SequentialInterval", "Simulation", "Stopping", "check_stopping"]
-
-
 Kind: TypeAlias = Literal["exact", "wilson"]
 
 

@@ -31,13 +31,16 @@ from gamedp.rules.game import helper, method
 from gamedp.rules.layout import Layout
 from gamedp.runtime.floats import SUM_TOLERANCE
 from gamedp.runtime.jit import uncompiled
-from gamedp.simulation.ply_loop import NUM_ASKED, NUM_FOUND, act, decide
 from gamedp.simulation.rules_loop import (
     ACT_RAISED,
     CHECKED,
     DECIDE_RAISED,
     DONE,
+    NUM_ASKED,
+    NUM_FOUND,
     WRONG,
+    act,
+    decide,
     play_games,
     play_games_jit,
 )
@@ -48,9 +51,6 @@ if TYPE_CHECKING:
 
     from gamedp.rules.game import Rules
     from gamedp.runtime.options import CompileMode
-
-__all__ = ["JoinedRules", "RulesGames"]
-
 
 SLICE = 1_000_000
 """Number of plies after which a call of the loop returns, since it cannot be interrupted."""

@@ -11,20 +11,8 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
-from gamedp.policies.arguments import (
-    as_list,
-    as_model,
-    check_count,
-    checked_whole,
-    is_of_stages,
-)
-from gamedp.policies.policy import (
-    RandomPlayer,
-    as_policies,
-    model_of,
-    refuse_other_game,
-    rule_of,
-)
+from gamedp.policies.arguments import as_list, as_model, check_count, checked_whole, is_of_stages
+from gamedp.policies.policy import RandomPlayer, as_policies, model_of, refuse_other_game, rule_of
 from gamedp.rules.game import Rules
 from gamedp.runtime.options import CompileMode
 from gamedp.simulation.chain_games import ChainGames
@@ -38,8 +26,6 @@ if TYPE_CHECKING:
     from gamedp.policies.policy import PolicyLike
     from gamedp.rules.game import AnyRules, Game, StagedGame
     from gamedp.stages.model import StagedModel
-
-__all__ = ["check_counts", "refuse_by_rules", "refuse_others", "simulate", "simulate_pairs"]
 
 Playing: TypeAlias = ChainGames | RulesGames | StagedGames
 """The ways to play games: on a model, by the rules, or stage by stage."""

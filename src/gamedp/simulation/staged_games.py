@@ -17,11 +17,7 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.methods import disagree
-from gamedp.errors import (
-    InvalidModelError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.policies.arguments import StageRule, check_players
 from gamedp.policies.statistics import as_paid
 from gamedp.runtime.options import CompileMode
@@ -42,9 +38,7 @@ from gamedp.stages.vector_code import program_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.stages.vector_code import Program
-
-__all__ = ["StagedGames"]
+    from gamedp.stages.vector_code import StageProgram
 
 TOGETHER = 1 << 20
 """Number of games that advance from stage to stage together, about 60 bytes each."""
@@ -107,7 +101,7 @@ class StagedGames:
         stage = self.model.stage
         declares = hasattr(type(self.model.rules.game), "reward")
         self.has_rewards = declares or bool(stage.rewards.any())
-        self._programs: list[Program] = [
+        self._programs: list[StageProgram] = [
             program_of(stage, optimum=one.objective.optimum, keeps_all=True)
             for one in self._solutions
         ]

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.policies.arguments import StageRule
-    from gamedp.stages.vector_code import Program
-
-__all__ = ["OwnContexts", "Stage"]
-
+    from gamedp.stages.vector_code import StageProgram
 
 KEPT = 1 << 17
 """Number of contexts, and of steps between contexts, that are cached without a game in them: a few
@@ -37,10 +34,10 @@ class Stage:
     model : StagedModel
     inner : (N,) int64
         The decision and chance states of the stage, in the order of the program.
-    program : Program
+    program : StageProgram
     """
 
-    def __init__(self, model: StagedModel, inner: NDArray[np.int64], program: Program) -> None:
+    def __init__(self, model: StagedModel, inner: NDArray[np.int64], program: StageProgram) -> None:
         self._stage, self._inner, self._program = model.stage, inner, program
 
     def possible(self, following: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -19,9 +19,6 @@ from gamedp.runtime.floats import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "Played", "Tally", "added", "in_blocks", "moments", "sums_of"]
-
-
 BLOCK = 8_192
 """Number of games per block: earnings are summed within a block in order, and then over the
 blocks."""

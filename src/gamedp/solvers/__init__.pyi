@@ -15,11 +15,11 @@ from .methods.topological_value_iteration import (
     TopologicalValueIteration as TopologicalValueIteration,
 )
 from .methods.value_iteration import ValueIteration as ValueIteration
+from .request import Support as Support
 from .tools.base import (
     Solver as Solver,
     make_solution as make_solution,
 )
-from .tools.facts import Support as Support
 from .tools.prepared import (
     Prepared as Prepared,
     prepare as prepare,

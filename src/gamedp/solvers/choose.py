@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.model.model import Model, given_numbers
-from gamedp.model.objectives import (
-    AverageReward,
-    Discounted,
-    FiniteHorizon,
-    TotalReward,
-    draw_of,
-)
+from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, TotalReward, draw_of
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import TOLERANCE, Tolerance
@@ -21,19 +15,14 @@ from gamedp.rules.exactness import model_numbers
 from gamedp.runtime.limit import Limit, with_time_left
 from gamedp.solvers.methods.backward_induction import BackwardInduction
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
+from gamedp.solvers.request import Refusal
 from gamedp.solvers.tools.base import (
     MAX_STATES_IN_RATIONALS,
     Solver,
     decide_in_time,
     to_solver_input,
 )
-from gamedp.solvers.tools.endless_play import (
-    at_zero,
-    counts_zero,
-    declare,
-    may_be_forced,
-)
-from gamedp.solvers.tools.facts import Refusal
+from gamedp.solvers.tools.endless_play import at_zero, counts_zero, declare, may_be_forced
 from gamedp.solvers.tools.prepared import Prepared, prepare
 
 if TYPE_CHECKING:
@@ -42,14 +31,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
 
 # Solvers that are rarely chosen are imported where they are needed, for a fast start.
-
-__all__ = [
-    "choose",
-    "explain_problem",
-    "followers",
-    "forcing_solver",
-    "may_be_handed_over",
-]
 
 CHEAP = 1e-3
 """Cost, relative to the largest reward or payoff, below which linear systems beat sweeps."""

@@ -29,17 +29,9 @@ from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Status, Tolerance
 from gamedp.runtime.limit import Limit, with_time_left
 from gamedp.solvers.choose import choose, followers, forcing_solver, may_be_handed_over
-from gamedp.solvers.request import changed
-from gamedp.solvers.tools.base import (
-    STOPS,
-    how_close,
-    is_close,
-    reach,
-    solve_as_asked,
-    way_out,
-)
+from gamedp.solvers.request import Refusal, changed
+from gamedp.solvers.tools.base import STOPS, how_close, is_close, reach, solve_as_asked, way_out
 from gamedp.solvers.tools.endless_play import at_zero, counts_zero, declare, shifted_back
-from gamedp.solvers.tools.facts import Refusal
 from gamedp.solvers.tools.prepared import Prepared, prepare
 
 if TYPE_CHECKING:
@@ -49,8 +41,6 @@ if TYPE_CHECKING:
     from gamedp.solvers.tools.base import Solver
 
     Attempt: TypeAlias = Callable[[Tolerance], Solution]
-
-__all__ = ["solve_in_turn", "solve_problem"]
 
 WORK = 2_000_000_000
 """Number of transitions that a solver may visit before it hands over: some seconds."""

@@ -19,7 +19,7 @@ from gamedp.rules.layout import Codec, Layout
 from gamedp.stages.model import StagedModel
 from gamedp.stages.plain_rules import PlainRules
 from gamedp.stages.sweepers import CompiledSweeper, PlainSweeper
-from gamedp.stages.vector_code import Program
+from gamedp.stages.vector_code import StageProgram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
     from gamedp.stages.model import Contexts, Onward, Sweep, Sweeper
-
-__all__ = ["PatientSweeper", "compile_staged"]
 
 
 MAX_CONTEXTS = 2**31
@@ -197,7 +195,7 @@ def _spot_check(
     )
     offsets = np.arange(num_ends + 1)
     one, ends = np.array([num_ends]), np.ones(num_ends)
-    program = Program(
+    program = StageProgram(
         np.array([0, num_ends]), offsets, offsets[:-1], ends, ends - 1, one > 0, one, num_ends + 1
     )
     blocks = [sweeper.values_of_ends(program, codes, values) for sweeper in (plain, compiled)]
@@ -261,17 +259,9 @@ class PatientSweeper:
         contexts: Contexts = self._call("survey")
         return contexts
 
-    def sweep(
-        self,
-        program: Program,
-        codes: NDArray[np.int64],
-        values: NDArray[np.float64],
-        *,
-        weights: bool = False,
-        writes: bool = True,
-    ) -> Sweep:
-        """Sweep the stage for the contexts `codes`."""
-        sweep: Sweep = self._call("sweep", program, codes, values, weights=weights, writes=writes)
+    def sweep(self, *arguments: Any, **options: Any) -> Sweep:
+        """Sweep the stage for some contexts; see :class:`Sweeper`."""
+        sweep: Sweep = self._call("sweep", *arguments, **options)
         return sweep
 
     def follow(self, codes: NDArray[np.int64]) -> Onward:
@@ -279,6 +269,6 @@ class PatientSweeper:
         onward: Onward = self._call("follow", codes)
         return onward
 
-    def unroll(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+    def unroll(self, program: StageProgram, columns: int, *, unrolls: bool | None) -> StageProgram:
         """Return the program as unrolled machine code, which calls no rules."""
         return self._plain.unroll(program, columns, unrolls=unrolls)

@@ -11,7 +11,6 @@ from gamedp.rules.game import Rules, StagedRules
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Flattened", "Position"]
 
 KEPT = 64
 """Number of contexts whose results inside are cached."""

@@ -35,9 +35,9 @@ from gamedp.runtime.limit import Budget
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.slices import CONTEXTS
-from gamedp.solvers.tools.facts import Support
+from gamedp.solvers.request import Support
 from gamedp.stages.kernels import bound_rounding_jit
-from gamedp.stages.model import StagedModel, Sweep
+from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.vector_code import program_of
 
@@ -50,15 +50,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["StageInduction", "StageRun", "explain_stages", "solver_of_stages"]
 
 LEAST_END_PROBABILITY = 1e-9
 """Least probability of an end; play that ends with a smaller one counts as endless."""
-
-
-def _threads(_instance: object, _attribute: object, value: int | None) -> None:
-    if value is not None:
-        whole_and_positive(_instance, _attribute, value)
 
 
 @attrs.frozen(kw_only=True)
@@ -108,7 +102,9 @@ class StageInduction:
     'TWO_SIDED'
     """
 
-    threads: int | None = attrs.field(default=None, validator=_threads)
+    threads: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(whole_and_positive)
+    )
     unrolls: bool | None = None
     max_sweeps: int = attrs.field(default=100_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
@@ -221,7 +217,11 @@ class StageRun:
             some = codes[first : first + step]
             share = -(-len(some) // self.threads // LANES) * LANES or LANES
             parts = [some[a : a + share] for a in range(0, len(some), share)]
-            results = list(self.pool.map(self._sweep, parts))
+            results = list(
+                self.pool.map(
+                    lambda part: self.model.sweeper.sweep(self.program, part, self.values), parts
+                )
+            )
             if not all(result.is_complete for result in results):
                 return None
             reward = max(reward, *(result.reward for result in results))
@@ -233,9 +233,6 @@ class StageRun:
                 self.status = Status.TIME_LIMIT
                 return reward
         return reward
-
-    def _sweep(self, codes: NDArray[np.int64]) -> Sweep:
-        return self.model.sweeper.sweep(self.program, codes, self.values)
 
     def _settle(self, codes: NDArray[np.int64], below: float) -> float:
         """Sweep contexts that lead to each other until they are known; return their error."""

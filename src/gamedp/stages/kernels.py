@@ -10,7 +10,7 @@ from gamedp.bellman.equation import backup_jit
 from gamedp.bellman.residuals import settle_jit
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import compiled
-from gamedp.stages.vector_code import Program, run_unrolled_code, settle_row
+from gamedp.stages.vector_code import StageProgram, run_unrolled_code, settle_row
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,19 +21,18 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["bound_rounding_jit", "evaluate_jit", "restrict_jit", "sweep_stage_jit", "take_over_jit"]
 
 # Places in `results`: the largest rise and the largest change of a value, and the place among the
 # contexts where something was wrong.
 RISE, CHANGE, PLACE = range(3)
 
 
-def sweep_stage(program: Program, alive: Flags, block: Floats, scratch: Floats) -> None:
+def sweep_stage(program: StageProgram, alive: Flags, block: Floats, scratch: Floats) -> None:
     """Fill the rows of all inner states, successors first.
 
     Parameters
     ----------
-    program : Program
+    program : StageProgram
     alive : (R,) bool
         Which rows hold values in some column; given for the ends, filled for the others. Straight
         code does without.

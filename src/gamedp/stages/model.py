@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.rules.game import StagedRules
     from gamedp.rules.layout import Codec, Layout
-    from gamedp.stages.vector_code import Program
+    from gamedp.stages.vector_code import StageProgram
 
-__all__ = ["Contexts", "Onward", "StagedModel", "Sweep", "Sweeper"]
 
 ENDS_PER_QUERY = 1 << 21
 """Number of ends times contexts in one query to the rules."""
@@ -37,7 +36,7 @@ class Sweeper(Protocol):
 
     def sweep(
         self,
-        program: Program,
+        program: StageProgram,
         codes: NDArray[np.int64],
         values: NDArray[np.float64],
         *,
@@ -46,7 +45,7 @@ class Sweeper(Protocol):
     ) -> Sweep:
         """Sweep the stage for the contexts `codes`; see `gamedp.stages.context_loop`."""
 
-    def unroll(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+    def unroll(self, program: StageProgram, columns: int, *, unrolls: bool | None) -> StageProgram:
         """Return the program as unrolled machine code, if that is possible and pays.
 
         It pays for very many `columns`, or if the caller asks for it.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gamedp.rules.game import StagedRules
     from gamedp.rules.layout import Codec, Layout
 
-__all__ = ["PlainRules"]
-
 
 @attrs.frozen(eq=False)
 class PlainRules:

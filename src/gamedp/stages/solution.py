@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["StagedSolution"]
-
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class StagedSolution(BaseSolution[StagedModel]):

@@ -31,7 +31,7 @@ from gamedp.stages import context_loop, unrolled_code
 from gamedp.stages.kernels import PLACE, sweep_stage_jit, take_over_jit
 from gamedp.stages.model import Contexts, Onward, Sweep
 from gamedp.stages.plain_rules import PlainRules
-from gamedp.stages.vector_code import REGISTER, Program
+from gamedp.stages.vector_code import REGISTER, StageProgram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from gamedp.rules.layout import Layout
 
-__all__ = ["CompiledSweeper", "PlainSweeper"]
 
 UNROLLING_PAYS = 1 << 36
 """Least number of transitions times contexts for which unrolled code pays for its compilation:
@@ -67,7 +66,7 @@ PAGE = (
 """The parts of a call's work that the rules read and write."""
 
 _ZERO, _ZEROS = np.zeros(1, np.int64), np.zeros(1)
-NO_PROGRAM = Program(_ZERO, _ZERO, _ZERO, _ZEROS, _ZEROS, np.zeros(1, np.bool_), _ZERO, 1)
+NO_PROGRAM = StageProgram(_ZERO, _ZERO, _ZERO, _ZEROS, _ZEROS, np.zeros(1, np.bool_), _ZERO, 1)
 """The program of calls that do not sweep."""
 
 
@@ -106,7 +105,7 @@ class PlainSweeper:
         """Return the game with the methods that the loop calls."""
         return _PlainGame(self.rules, self.layout, self.end_layout)
 
-    def _work(self, program: Program = NO_PROGRAM) -> types.SimpleNamespace:
+    def _work(self, program: StageProgram = NO_PROGRAM) -> types.SimpleNamespace:
         """Return the work arrays of a call of a loop."""
         lanes, num_rows = program.lanes, program.num_rows
         columns = np.zeros(len(self.codec.low) * LANES, np.int64)
@@ -158,7 +157,7 @@ class PlainSweeper:
 
     def sweep(
         self,
-        program: Program,
+        program: StageProgram,
         codes: NDArray[np.int64],
         values: NDArray[np.float64],
         *,
@@ -197,7 +196,7 @@ class PlainSweeper:
             disagree(f"in {shown(context)}", None)
         return onward
 
-    def unroll(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+    def unroll(self, program: StageProgram, columns: int, *, unrolls: bool | None) -> StageProgram:
         """Return the program as unrolled machine code, if that is possible and pays."""
         if numba.config.DISABLE_JIT or not unrolled_code.can_unroll(program):
             return program
@@ -216,7 +215,7 @@ class PlainSweeper:
     def _sweep(
         self,
         work: Any,
-        program: Program,
+        program: StageProgram,
         codes: NDArray[np.int64],
         values: NDArray[np.float64],
         weights: bool,
@@ -240,7 +239,7 @@ class PlainSweeper:
         return context_loop.DONE
 
     def values_of_ends(
-        self, program: Program, codes: NDArray[np.int64], values: NDArray[np.float64]
+        self, program: StageProgram, codes: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the value of each end in each of a few contexts, (E, n)."""
         work = self._work(program)
@@ -354,7 +353,7 @@ class CompiledSweeper(PlainSweeper):
     def _sweep(
         self,
         work: Any,
-        program: Program,
+        program: StageProgram,
         codes: NDArray[np.int64],
         values: NDArray[np.float64],
         weights: bool,

@@ -21,12 +21,11 @@ from numba import types
 from numba.extending import intrinsic
 
 from gamedp.compiler.cache import RulesCache, kept_callback
-from gamedp.stages.vector_code import REGISTER, Program
+from gamedp.stages.vector_code import REGISTER, StageProgram
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["can_unroll", "is_unrolled", "share", "unrolled"]
 
 Pair: TypeAlias = tuple[int, int]
 Owners: TypeAlias = defaultdict[Pair, set[int]]
@@ -35,19 +34,19 @@ MAX_TRANSITIONS = 1 << 15
 """Largest number of transitions: code for more takes minutes to compile."""
 
 
-def can_unroll(program: Program) -> bool:
+def can_unroll(program: StageProgram) -> bool:
     """Return whether a stage can be unrolled: it must be small, and all movers agree."""
     return len(program.rows) <= MAX_TRANSITIONS and bool(
         program.maximise.all() or not program.maximise.any()
     )
 
 
-def is_unrolled(program: Program) -> bool:
+def is_unrolled(program: StageProgram) -> bool:
     """Return whether the code of a stage has been compiled before, and is on disk."""
     return _cache(program).holds_something
 
 
-def unrolled(program: Program) -> tuple[Program, object]:
+def unrolled(program: StageProgram) -> tuple[StageProgram, object]:
     """Return a program that runs as unrolled code, and the object that must outlive its use.
 
     Columns are swept by registers of `REGISTER`; where an end is not allowed, its value is the
@@ -67,14 +66,14 @@ def unrolled(program: Program) -> tuple[Program, object]:
     return result, code
 
 
-def _num_ends(program: Program) -> int:
+def _num_ends(program: StageProgram) -> int:
     return int(program.own_rows.min())
 
 
 class _Frozen:
     """A program as an argument whose identity is given by another one."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: StageProgram) -> None:
         self.program = program
 
     def __eq__(self, other: object) -> bool:
@@ -84,9 +83,9 @@ class _Frozen:
         return 0
 
 
-def _digest(program: Program) -> str:
+def _digest(program: StageProgram) -> str:
     text = hashlib.sha256()
-    for array in program[: Program._fields.index("num_rows")]:
+    for array in program[: StageProgram._fields.index("num_rows")]:
         text.update(f"{array.dtype} {array.shape} ".encode())  # type: ignore[union-attr]
         text.update(array.tobytes())  # type: ignore[union-attr]
     return text.hexdigest()
@@ -101,7 +100,7 @@ def _function() -> Any:
     return namespace["sweep"]
 
 
-def _cache(program: Program) -> RulesCache:
+def _cache(program: StageProgram) -> RulesCache:
     return RulesCache(_function(), _digest(program), "unrolled")
 
 
@@ -125,7 +124,7 @@ def _code(_digest: str, frozen: _Frozen) -> Any:
     return kept_callback(function, signature, _digest, "unrolled")
 
 
-def _write(builder: Any, addresses: Any, program: Program) -> None:
+def _write(builder: Any, addresses: Any, program: StageProgram) -> None:
     """Write the code of all states, successors first."""
     writer = _UnrolledWriter(builder, addresses, program)
     for state in range(len(program.own_rows)):
@@ -139,7 +138,7 @@ class _UnrolledWriter:
     states have in common of such values is compared once.
     """
 
-    def __init__(self, builder: Any, addresses: Any, program: Program) -> None:
+    def __init__(self, builder: Any, addresses: Any, program: StageProgram) -> None:
         self.builder = builder
         self.program = program
         self.vector = ir.VectorType(ir.DoubleType(), REGISTER)

@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
 
-__all__ = ["REGISTER", "Program", "program_of", "run_unrolled_code", "settle_row"]
-
 
 REGISTER = 8
 """Number of columns in a step of unrolled code: 64 bytes, a line of the processor's cache."""
 
 
-class Program(NamedTuple):
+class StageProgram(NamedTuple):
     """A stage in the form of the sweep: N inner states, successors first, E ends.
 
     Values of a state lie in one row of a block. A row is used again once no state to come needs it.
@@ -78,10 +76,10 @@ class Program(NamedTuple):
     num_scratch: int = 1
 
 
-ARRAYS = Program._fields[: Program._fields.index("num_rows")]
+ARRAYS = StageProgram._fields[: StageProgram._fields.index("num_rows")]
 
 
-def settle_plainly(program: Program, state: int, alive: Flags, block: Floats) -> bool:
+def settle_plainly(program: StageProgram, state: int, alive: Flags, block: Floats) -> bool:
     """Compute the values of a state in all columns; return whether it has any.
 
     A column is NaN where the context does not allow any choice; a choice with a successor that is
@@ -105,7 +103,7 @@ def settle_plainly(program: Program, state: int, alive: Flags, block: Floats) ->
 
 
 @intrinsic
-def settle_in_registers(typing_context, program, state, alive, block):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, ARG001
+def settle_in_registers(typing_context, program, state, alive, block):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201, ARG001
     """Compute the values of a state as `settle_plainly` does."""
     signature = types.boolean(program, types.int64, alive, block)
 
@@ -248,7 +246,7 @@ settle_row = settle_plainly if config.DISABLE_JIT else settle_in_registers
 
 def program_of(
     stage: Model, *, optimum: str = "max", weights: bool = False, keeps_all: bool = False
-) -> Program:
+) -> StageProgram:
     """Return the stage in the form of the sweep.
 
     Parameters
@@ -278,7 +276,7 @@ def program_of(
         stage, inner.tolist(), choice_offsets, transition_offsets, successors, keeps_all
     )
     maximise = (stage.players[inner] == 0) == (optimum == "max")
-    return Program(
+    return StageProgram(
         choice_offsets.astype(np.int64),
         transition_offsets.astype(np.int64),
         rows[successors],

@@ -28,15 +28,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "DTYPES",
-    "EXACT",
-    "check_arrays",
-    "check_contents",
-    "length",
-    "numbers_of",
-    "shapes_of_model",
-]
 
 LARGEST_DOUBLE = sys.float_info.max
 

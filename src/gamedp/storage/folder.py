@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MANIFEST", "SOLUTION", "UNFIT", "WAY_OUT", "noun_of", "read_folder", "write_folder"]
 
 SOLUTION = "solution"
 """The default kind of object in a folder."""

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from gamedp.results.status import Tolerance
     from gamedp.stages.solution import StagedSolution
 
-__all__ = ["LoadedStatistics", "kept_endings", "read_or_solve"]
 
 TEMPORARY = ".gamedp-tmp"
 STALE_AFTER = 24 * 3600.0
@@ -61,21 +60,6 @@ class LoadedStatistics(Statistics):
     folder: Path
 
 
-@attrs.frozen
-class _KeptPlace:
-    """The place of a kept solution, and the required content of its manifest.
-
-    Attributes
-    ----------
-    folder : Path
-    marks : dict
-        The digests of the problem, of the game's rules and of gamedp itself.
-    """
-
-    folder: Path
-    marks: Mapping[str, str]
-
-
 def read_or_solve(
     game: Any,
     problem: tuple[Objective, Any, Tolerance, Mapping[str, tuple[int, int]] | None],
@@ -92,21 +76,21 @@ def read_or_solve(
     solve : callable
     """
     try:
-        place = _place(game, problem)
+        folder, marks = _place(game, problem)
     except InvalidParameterError as error:
         _warn(f"the solution of {shown(game)} is not kept: {error}")
         return solve()
-    is_there = place.folder.exists()
+    is_there = folder.exists()
     if is_there:
         try:
-            return _read(place, game)
+            return _read(folder, marks, game)
         except (GamedpError, OSError) as error:
-            _warn(f"the solution kept in {place.folder} is of no use and is replaced: {error}")
+            _warn(f"the solution kept in {folder} is of no use and is replaced: {error}")
     solution = solve()
     try:
-        _write(place, solution, replace=is_there)
+        _write(folder, marks, solution, replace=is_there)
     except (GamedpError, OSError) as error:
-        _warn(f"the solution of {shown(game)} cannot be kept in {place.folder}: {error}")
+        _warn(f"the solution of {shown(game)} cannot be kept in {folder}: {error}")
     return solution
 
 
@@ -118,8 +102,10 @@ def _warn(message: str) -> None:
 def _place(
     game: Any,
     problem: tuple[Objective, Any, Tolerance, Mapping[str, tuple[int, int]] | None],
-) -> _KeptPlace:
-    """Return the place of the kept solution of a problem.
+) -> tuple[Path, dict[str, str]]:
+    """Return the folder of the kept solution of a problem, and what its manifest must say.
+
+    That are the digests of the problem, of the game's rules and of gamedp itself.
 
     Raises
     ------
@@ -138,7 +124,7 @@ def _place(
     ]
     text = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     folder = cache_directory() / "solutions" / f"{type(game).__name__}-{text[:24]}"
-    return _KeptPlace(folder, {"problem": text, "rules": rules, "gamedp": _own_digest()})
+    return folder, {"problem": text, "rules": rules, "gamedp": _own_digest()}
 
 
 def _identified(game: Any, methods: tuple[str, ...]) -> tuple[dict[str, Any], str]:
@@ -206,40 +192,46 @@ def _own_digest() -> str:
     return digest.hexdigest()
 
 
-def _read(place: _KeptPlace, game: Any) -> Solution | StagedSolution:
+def _read(folder: Path, marks: Mapping[str, str], game: Any) -> Solution | StagedSolution:
     """Return the kept solution; raise if it is damaged, or that of another problem."""
     begin = time.perf_counter()
-    content, arrays = read_folder(place.folder)
+    content, arrays = read_folder(folder)
     reasons = {
         "problem": "it is of another problem",
         "rules": "the rules have changed since",
         "gamedp": f"it was computed by another gamedp, of version {content['gamedp']}",
     }
     for name, reason in reasons.items():
-        if content.get("kept", {}).get(name) != place.marks[name]:
+        if content.get("kept", {}).get(name) != marks[name]:
             raise GamedpError(reason + ".")
-    solution: Solution | StagedSolution = restore(place.folder, content, arrays, game)
+    solution: Solution | StagedSolution = restore(folder, content, arrays, game)
     fields = attrs.asdict(solution.statistics, recurse=False)
     fields["seconds"] = dict.fromkeys(fields["seconds"], 0.0) | {
         "load": time.perf_counter() - begin
     }
-    return attrs.evolve(solution, statistics=LoadedStatistics(**fields, folder=place.folder))
+    return attrs.evolve(solution, statistics=LoadedStatistics(**fields, folder=folder))
 
 
-def _write(place: _KeptPlace, solution: Solution | StagedSolution, *, replace: bool) -> None:
+def _write(
+    folder: Path,
+    marks: Mapping[str, str],
+    solution: Solution | StagedSolution,
+    *,
+    replace: bool,
+) -> None:
     """Keep a solution; one that another process has just kept stays, unless replacement is due."""
-    home, name = place.folder.parent, place.folder.name
+    home, name = folder.parent, folder.name
     home.mkdir(parents=True, exist_ok=True)
     for left in home.glob(f"{name}.*{TEMPORARY}"):
         if time.time() - left.stat().st_mtime > STALE_AFTER:
             shutil.rmtree(left, ignore_errors=True)
     beside = Path(tempfile.mkdtemp(TEMPORARY, f"{name}.", home))
     try:
-        save(solution, beside / "new", {"kept": dict(place.marks)})
-        if replace and place.folder.exists():
-            place.folder.rename(beside / "old")
-        if not place.folder.exists():
-            _rename_unless_there(beside / "new", place.folder)
+        save(solution, beside / "new", {"kept": dict(marks)})
+        if replace and folder.exists():
+            folder.rename(beside / "old")
+        if not folder.exists():
+            _rename_unless_there(beside / "new", folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CERTIFICATE_RULES", "KINDS", "SOLUTION_ARRAYS", "Kind", "load", "restore", "save"]
 
 Content: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = "Mapping[str, NDArray[Any]]"

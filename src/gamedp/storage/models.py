@@ -39,14 +39,6 @@ if TYPE_CHECKING:
 
     from gamedp.rules.layout import StateTable
 
-__all__ = [
-    "arrays_of_model",
-    "changed",
-    "describe_model",
-    "encode_layout",
-    "game_of",
-    "restore_model",
-]
 
 logger = logging.getLogger("gamedp")
 

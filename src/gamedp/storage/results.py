@@ -33,17 +33,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.stages.solution import StagedSolution
 
-__all__ = [
-    "SETS",
-    "describe_result",
-    "encode_objective",
-    "encode_solver",
-    "fitting",
-    "restore_objective",
-    "restore_result",
-    "sets_of",
-    "with_draw",
-]
 
 SETS = ("until", "target", "allowed")
 """The fields of objectives that are sets of states; their masks are arrays of the folder."""

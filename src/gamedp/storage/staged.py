@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.stages.model import Sweeper
 
-__all__ = ["describe", "restore"]
 
 SPOT_CHECKS = 3
 """Number of contexts in which the stage is solved again, to compare their values."""

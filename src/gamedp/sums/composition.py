@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import attrs
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.rules.expand import expand, refuse_rewards_of_outcomes
 from gamedp.rules.game import Rules, with_item
-
-__all__ = ["Sum", "SumPosition"]
 
 
 class SumPosition(NamedTuple):
@@ -118,7 +117,9 @@ class Sum:
         """Yield the position after a move in one game; the others are unchanged."""
         action, number = divmod(action, len(self.games))
         rules, parts = self.rules[number], position.parts
-        for chance, following in rules.game.outcomes(parts[number], action):
+        for chance, following, *reward in rules.game.outcomes(parts[number], action):
+            if reward:
+                refuse_rewards_of_outcomes(expand(rules, parts[number]), parts[number])
             part, _ = rules.canonical(following)
             yield chance, SumPosition(1 - position.player, with_item(parts, number, part))
 

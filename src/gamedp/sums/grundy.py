@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["GrundyValues", "SumValues", "grundy_value", "grundy_values", "mex", "nim_sum"]
-
 SPOT_CHECKS = 1000
 """Number of states in which the moves of the two players are compared."""
 
@@ -329,7 +327,7 @@ def _start_of(model: Model) -> Any:
 
 def _outcome(game: Any, state: Any, action: int) -> Any:
     """Return the only successor."""
-    return next(following for chance, following in game.outcomes(state, action) if chance > 0)
+    return next(following for chance, following, *_ in game.outcomes(state, action) if chance > 0)
 
 
 def _check_normal_play(model: Model) -> None:

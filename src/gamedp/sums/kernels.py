@@ -6,17 +6,12 @@ positions side by side is their exclusive or.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Flags = npt.NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 def model_values(

@@ -16,8 +16,6 @@ from gamedp.runtime.slices import HEAPS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["OctalGame", "OctalPosition", "Periodicity"]
-
 WHOLE, SINGLE, SPLIT = 1, 2, 4
 """The bits of a digit: take a whole heap; take from a larger one; take, and split the rest."""
 

@@ -13,8 +13,6 @@ import gamedp
 from gamedp.errors import shown
 from gamedp.testing.exact import exact_choice_values, exact_committed_values
 
-__all__ = ["ACTION_VALUES", "BEST_ACTIONS", "Advice", "may_miss_its_end"]
-
 ACTION_VALUES = "action_values hold"
 BEST_ACTIONS = "best_actions are best"
 """Names of checks."""
@@ -28,7 +26,7 @@ def may_miss_its_end(model: gamedp.Model, objective: Any) -> bool:
 
 
 @attrs.frozen(eq=False)
-class Advice:
+class AdviceTrial:
     """A solution with proven bounds, and the exact values of its choices.
 
     Attributes
@@ -51,7 +49,7 @@ class Advice:
     slack: Fraction
 
     @classmethod
-    def of(cls, solution: gamedp.Solution, truth: list[Any], slack: Fraction) -> Advice:
+    def of(cls, solution: gamedp.Solution, truth: list[Any], slack: Fraction) -> AdviceTrial:
         """Prepare the check of a solution whose exact values are known."""
         model, objective = solution.model, solution.objective
         choice_values = exact_choice_values(model, objective)

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gamedp.errors import InvalidParameterError, shown
-from gamedp.testing.check_game import examination_of_game
-from gamedp.testing.check_searcher import examination_of_searcher
-from gamedp.testing.check_solver import examination_of_solver
 from gamedp.testing.complaints import Check, Examination
-
-__all__ = ["checks_of", "each_check"]
+from gamedp.testing.game_checks import examination_of_game
+from gamedp.testing.searcher_checks import examination_of_searcher
+from gamedp.testing.solver_checks import examination_of_solver
 
 KINDS: tuple[tuple[tuple[str, ...], Callable[..., Examination[Any]]], ...] = (
     (("initial_state",), examination_of_game),

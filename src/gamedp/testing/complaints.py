@@ -14,19 +14,6 @@ import numpy as np
 import gamedp
 from gamedp.errors import shown, warn
 
-__all__ = [
-    "BOUNDS",
-    "DETERMINISTIC",
-    "STATUS",
-    "VALUE",
-    "Check",
-    "Complaints",
-    "ConformanceError",
-    "Examination",
-    "can_set",
-    "check_value",
-]
-
 VALUE = "is a value"
 DETERMINISTIC = "deterministic"
 BOUNDS = "the bounds hold"

@@ -18,20 +18,13 @@ import gamedp
 from gamedp.testing.rational import (
     Missed,
     Number,
+    RationalGame,
     Row,
     best_of_all,
     choice_value,
     evaluated,
     long_run,
 )
-
-__all__ = [
-    "exact_choice_values",
-    "exact_committed_values",
-    "exact_from",
-    "exact_max_n",
-    "exact_values",
-]
 
 
 def exact_values(
@@ -117,41 +110,27 @@ def _solved(
     if model.is_general_sum:
         message = "exact values are for one or two players."
         raise gamedp.UnsupportedProblemError(message)
-    discount = Fraction(getattr(objective, "discount", 1))
-    rows, maximise, known = _unfolded(model, objective, discount)
-    ends_early = _has_target(objective)
+    game, ends_early = _unfolded(model, objective), _has_target(objective)
     if isinstance(objective, gamedp.FiniteHorizon):
-        return _after_steps(rows, maximise, known, objective.horizon)[: model.num_states]
+        return _after_steps(game, objective.horizon)[: model.num_states]
     if restrict is not None:
-        restrict(rows)
+        restrict(game.rows)
     if isinstance(objective, gamedp.AverageReward):
-        return long_run(rows[: model.num_states], maximise[: model.num_states], model)
-    if discount < 1 or (model.structure.always_ends and not ends_early):
-        return _best_policies(rows, maximise, known)[: model.num_states]
+        return long_run(game.some(model.num_states), model)
+    is_discounted = getattr(objective, "discount", 1) < 1
+    if is_discounted or (model.structure.always_ends and not ends_early):
+        return _best_policies(game)[: model.num_states]
     if ends_early or model.rewards.any():
-        return _enumerated(rows, model, objective, maximise, known)[: model.num_states]
+        return _enumerated(game, model, objective)[: model.num_states]
     draws = _draws(model, objective)
     if restrict is not None:
         draws = (draws[0], draws[0]) if wants_most else (draws[1], draws[1])
-    return _for_draws(rows, model, objective, maximise, known, draws)
-
-
-def _for_draws(
-    rows: list[list[Row]],
-    model: gamedp.Model,
-    objective: Any,
-    maximise: list[bool],
-    known: list[Fraction | None],
-    draws: tuple[Fraction, Fraction],
-) -> list[Any]:
-    """Return the values, if they are the same for all values that endless play may have."""
+    # The values, if they are the same for all values that endless play may have.
     found = []
     for draw in sorted(set(draws)):
-        less = _less(known, model, draw)
+        less = attrs.evolve(game, known=_less(game.known, model, draw))
         values: list[Any] = (
-            _with_draws(rows, maximise, less)
-            if model.is_deterministic
-            else _enumerated(rows, model, objective, maximise, less)
+            _with_draws(less) if model.is_deterministic else _enumerated(less, model, objective)
         )
         found.append([value + draw for value in values[: model.num_states]])
     if found[0] != found[-1]:
@@ -193,8 +172,8 @@ def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Any]
         following = attrs.evolve(objective, horizon=objective.horizon - 1)
     values = exact_values(model, following)
     values += [Fraction(model.constant_sum) - value for value in values]
-    rows, _, known = _unfolded(model, objective, Fraction(getattr(objective, "discount", 1)))
-    ends, _ = _ends(model, objective, known)
+    game = _unfolded(model, objective)
+    rows, (ends, _) = game.rows, _ends(model, objective, game.known)
     if isinstance(objective, gamedp.AverageReward):
         rows = [[attrs.evolve(row, reward=Fraction(0)) for row in choices] for choices in rows]
     # After the end, one choice is as good as another.
@@ -245,24 +224,18 @@ def exact_committed_values(model: gamedp.Model, objective: Any = None) -> list[A
     return found
 
 
-def _enumerated(
-    rows: list[list[Row]],
-    model: gamedp.Model,
-    objective: Any,
-    maximise: list[bool],
-    known: list[Fraction | None],
-) -> list[Number]:
+def _enumerated(game: RationalGame, model: gamedp.Model, objective: Any) -> list[Number]:
     """Return the values of a problem in which play may miss its end."""
     if model.constant_sum and model.rewards.any() and not _has_target(objective):
         message = "who loses the constant sum of endless play is for the rules to say."
         raise gamedp.UnsupportedProblemError(message)
-    ends, missed = _ends(model, objective, known)
-    if not model.has_swaps:
-        # Nothing leads to the other side: its policies would be compared for nothing.
-        size = model.num_states
-        rows, maximise, ends = rows[:size], maximise[:size], ends[:size]
-    chains = [[] if end is not None else choices for end, choices in zip(ends, rows, strict=True)]
-    return best_of_all(chains, maximise, ends, missed)
+    ends, missed = _ends(model, objective, game.known)
+    rows = [
+        [] if end is not None else choices for end, choices in zip(ends, game.rows, strict=True)
+    ]
+    game = RationalGame(rows, game.maximise, ends)
+    # If nothing leads to the other side, its policies would be compared for nothing.
+    return best_of_all(game if model.has_swaps else game.some(model.num_states), missed)
 
 
 def _ends(
@@ -307,12 +280,12 @@ def exact_from(model: gamedp.Model, policy: Sequence[int], objective: Any) -> li
     objective : TotalReward
         "max" or "min"; that is all that counts.
     """
-    rows, maximise, known = _unfolded(model, objective, Fraction(1))
     size = model.num_states
+    game = _unfolded(model, objective).some(size)
     places = [int(policy[state]) - int(model.choice_offsets[state]) for state in range(size)]
     while True:
-        values = evaluated(rows[:size], places, known[:size])
-        if not _improve(rows[:size], places, values, [True] * size, maximise):
+        values = evaluated(game.rows, places, game.known)
+        if not game.improve(places, values, [True] * size):
             return values
 
 
@@ -360,15 +333,13 @@ def exact_max_n(
     return of_states, [choice_value_of(choice) for choice in range(model.num_choices)]
 
 
-def _unfolded(
-    model: gamedp.Model, objective: Any, discount: Fraction
-) -> tuple[list[list[Row]], list[bool], list[Fraction | None]]:
+def _unfolded(model: gamedp.Model, objective: Any) -> RationalGame:
     """Return the choices of each state twice: unchanged, and with the players' places exchanged.
 
     The values of the second S states are the constant sum minus those of the first: so no edge
     swaps players.
     """
-    num_states = model.num_states
+    num_states, discount = model.num_states, Fraction(getattr(objective, "discount", 1))
     counts = not isinstance(objective, gamedp.Reachability)
     known: list[Fraction | None] = [None] * (2 * num_states)
     for state, payoff in zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True):
@@ -390,7 +361,7 @@ def _unfolded(
                 )
                 reward = Fraction(float(model.rewards[choice])) if counts else Fraction(0)
                 rows[state + side * num_states].append(Row(-reward if side else reward, outcomes))
-    return rows, maximise, known
+    return RationalGame(rows, maximise, known)
 
 
 def _keep_to(
@@ -431,100 +402,68 @@ def _less(
     ]
 
 
-def _with_draws(
-    rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None]
-) -> list[Fraction]:
+def _with_draws(game: RationalGame) -> list[Fraction]:
     """Return the values of deterministic play, in which endless play counts 0.
 
     What is better than a draw, one player must reach; all else, that player can only avoid what is
     worse. These games are determined, so what neither can force is a draw.
     """
     draw = Fraction(0)
-    values = [draw] * len(rows)
-    ends = {payoff for payoff in known if payoff is not None}
+    values = [draw] * len(game.rows)
+    ends = {payoff for payoff in game.known if payoff is not None}
     for most in (True, False):
         # The better the end, the later it is written.
         for value in sorted(ends, reverse=not most):
             if value > draw if most else value < draw:
-                for state in _forced(rows, maximise, known, value, most):
+                for state in _forced(game, value, most):
                     values[state] = value
-    for state, payoff in enumerate(known):
+    for state, payoff in enumerate(game.known):
         if payoff is not None:
             values[state] = payoff
     return values
 
 
-def _forced(
-    rows: list[list[Row]],
-    maximise: list[bool],
-    known: list[Fraction | None],
-    value: Fraction,
-    most: bool,
-) -> set[int]:
+def _forced(game: RationalGame, value: Fraction, most: bool) -> set[int]:
     """Return the states from which a player can force a payoff of `value`, or better."""
     forced = {
         state
-        for state, payoff in enumerate(known)
+        for state, payoff in enumerate(game.known)
         if payoff is not None and (payoff >= value if most else payoff <= value)
     }
     grows = True
     while grows:
         grows = False
-        for state, choices in enumerate(rows):
+        for state, choices in enumerate(game.rows):
             if state in forced or not choices:
                 continue
-            enough = any if maximise[state] == most else all
+            enough = any if game.maximise[state] == most else all
             if enough(row.outcomes[0][0] in forced for row in choices):
                 forced.add(state)
                 grows = True
     return forced
 
 
-def _after_steps(
-    rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None], steps: int
-) -> list[Fraction]:
+def _after_steps(game: RationalGame, steps: int) -> list[Fraction]:
     """Return the values with `steps` steps to go."""
-    values = [Fraction(0) if value is None else value for value in known]
+    values = [Fraction(0) if value is None else value for value in game.known]
     for _ in range(steps):
         values = [
             values[state]
             if not choices
-            else (max if maximise[state] else min)(choice_value(row, values) for row in choices)
-            for state, choices in enumerate(rows)
+            else (max if most else min)(choice_value(row, values) for row in choices)
+            for state, (choices, most) in enumerate(zip(game.rows, game.maximise, strict=True))
         ]
     return values
 
 
-def _best_policies(
-    rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None]
-) -> list[Fraction]:
+def _best_policies(game: RationalGame) -> list[Fraction]:
     """Improve the maximiser's policy repeatedly against the minimiser's best response."""
-    policy = [0] * len(rows)
+    policy = [0] * len(game.rows)
+    minimise = [not most for most in game.maximise]
     while True:
         while True:
-            values = evaluated(rows, policy, known)
-            if not _improve(rows, policy, values, [not most for most in maximise], maximise):
+            values = evaluated(game.rows, policy, game.known)
+            if not game.improve(policy, values, minimise):
                 break
-        if not _improve(rows, policy, values, maximise, maximise):
+        if not game.improve(policy, values, game.maximise):
             return values
-
-
-def _improve(
-    rows: list[list[Row]],
-    policy: list[int],
-    values: list[Fraction],
-    who: list[bool],
-    maximise: list[bool],
-) -> bool:
-    """Change a policy where another choice is better; return whether it changed."""
-    changed = False
-    for state, choices in enumerate(rows):
-        if not who[state]:
-            continue
-        for number, row in enumerate(choices):
-            result = choice_value(row, values)
-            present = choice_value(choices[policy[state]], values)
-            if result > present if maximise[state] else result < present:
-                policy[state] = number
-                changed = True
-    return changed

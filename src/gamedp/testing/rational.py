@@ -27,8 +27,6 @@ import attrs
 
 import gamedp
 
-__all__ = ["Missed", "Number", "Row", "best_of_all", "choice_value", "evaluated", "long_run"]
-
 
 @attrs.frozen
 class Row:
@@ -36,6 +34,43 @@ class Row:
 
     reward: Fraction
     outcomes: tuple[tuple[int, Fraction], ...]
+
+
+@attrs.frozen(eq=False)
+class RationalGame:
+    """A model in rational numbers: each state's choices, whose mover may want the most.
+
+    Attributes
+    ----------
+    rows
+        The choices of each state; none for ends.
+    maximise
+        Whether the mover of a state wants the most.
+    known
+        The values of the ends, else None.
+    """
+
+    rows: list[list[Row]]
+    maximise: list[bool]
+    known: list[Any]
+
+    def some(self, count: int) -> RationalGame:
+        """Return the first states alone, from which none leads to others."""
+        return RationalGame(self.rows[:count], self.maximise[:count], self.known[:count])
+
+    def improve(self, policy: list[int], values: list[Fraction], who: list[bool]) -> bool:
+        """Change a policy where another choice is better; return whether it changed."""
+        changed = False
+        for state, choices in enumerate(self.rows):
+            if not who[state]:
+                continue
+            for number, row in enumerate(choices):
+                result = choice_value(row, values)
+                present = choice_value(choices[policy[state]], values)
+                if result > present if self.maximise[state] else result < present:
+                    policy[state] = number
+                    changed = True
+        return changed
 
 
 def choice_value(row: Row, values: list[Fraction]) -> Fraction:
@@ -80,13 +115,14 @@ def evaluated(
     return values
 
 
-def long_run(rows: list[list[Row]], maximise: list[bool], model: gamedp.Model) -> list[Fraction]:
+def long_run(game: RationalGame, model: gamedp.Model) -> list[Fraction]:
     """Return the gains of a best policy: Howard's policy iteration for several recurrent classes.
 
     A policy that neither of the two steps can improve fulfils the optimality equations (Puterman,
     "Markov Decision Processes", Wiley 1994, theorems 9.1.2 and 9.2.3).
     """
-    choosing = {most for most, choices in zip(maximise, rows, strict=True) if choices}
+    rows = game.rows
+    choosing = {most for most, choices in zip(game.maximise, rows, strict=True) if choices}
     if len(choosing) > 1 or model.has_swaps:
         message = "exact averages are for one player who makes all choices."
         raise gamedp.UnsupportedProblemError(message)
@@ -183,22 +219,12 @@ MAX_POLICY_PAIRS = 20_000
 """Largest number of pairs of policies."""
 
 
-def best_of_all(
-    chains: list[list[Row]],
-    maximise: list[bool],
-    known: list[Number | None],
-    missed: Missed,
-) -> list[Number]:
+def best_of_all(game: RationalGame, missed: Missed) -> list[Number]:
     """Return the most that one player can force against every policy of the other.
 
     Parameters
     ----------
-    chains
-        The choices of each state; none for ends.
-    maximise
-        Whether the mover of a state wants the most.
-    known
-        The values of the ends, else None.
+    game
     missed
         The value of play that never reaches an end.
 
@@ -207,7 +233,7 @@ def best_of_all(
     UnsupportedProblemError
         If there are too many policies, or the total of one is undefined.
     """
-    pairs = math.prod(max(1, len(choices)) for choices in chains)
+    pairs = math.prod(max(1, len(choices)) for choices in game.rows)
     if pairs > MAX_POLICY_PAIRS:
         message = (
             f"exact values compare all policies; these are {pairs:,}, more than "
@@ -217,7 +243,7 @@ def best_of_all(
     readings: list[list[Number]] = []
     for reading in (max, min):
         met: list[int] = []
-        readings.append(_best(chains, maximise, known, missed, reading, met))
+        readings.append(_best(game, missed, reading, met))
         if not met:
             return readings[0]
     for state, (least, most) in enumerate(zip(*readings, strict=True)):
@@ -231,26 +257,23 @@ def best_of_all(
 
 
 def _best(
-    chains: list[list[Row]],
-    maximise: list[bool],
-    known: list[Number | None],
+    game: RationalGame,
     missed: Missed,
     reading: Callable[[Iterable[Fraction]], Fraction],
     met: list[int],
 ) -> list[Number]:
     """Return the same for one reading of sums that go up and down; note where they occur."""
     best: list[Number] | None = None
-    for first in _policies(chains, maximise, True):
+    for first in _policies(game, True):
         worst: list[Number] | None = None
-        for second in _policies(chains, maximise, False):
-            places = [a if most else b for a, b, most in zip(first, second, maximise, strict=True)]
+        for second in _policies(game, False):
             chain: Chain = [
-                choices[place] if choices else None
-                for choices, place in zip(chains, places, strict=True)
+                choices[a if most else b] if choices else None
+                for choices, a, b, most in zip(game.rows, first, second, game.maximise, strict=True)
             ]
-            values = _values(chain, known, missed, reading, met)
+            values = _values(chain, game.known, missed, reading, met)
             if missed == "infinite":
-                _refuse_delay(chain, chains, maximise)
+                _refuse_delay(chain, game)
             worst = values if worst is None else list(map(min, worst, values))
         assert worst is not None  # noqa: S101 - there is always a policy
         best = worst if best is None else list(map(max, best, worst))
@@ -258,13 +281,13 @@ def _best(
     return best
 
 
-def _policies(chains: list[list[Row]], maximise: list[bool], most: bool) -> Iterator[list[int]]:
+def _policies(game: RationalGame, most: bool) -> Iterator[tuple[int, ...]]:
     """Yield the policies of one side; the other's states have a 0."""
     options = [
-        range(max(1, len(choices))) if maximise[state] == most else range(1)
-        for state, choices in enumerate(chains)
+        range(max(1, len(choices))) if wants_most == most else range(1)
+        for choices, wants_most in zip(game.rows, game.maximise, strict=True)
     ]
-    return map(list, itertools.product(*options))
+    return itertools.product(*options)
 
 
 def _values(
@@ -308,11 +331,7 @@ def _infinite(values: list[Number | None], reach: set[int], state: int) -> Numbe
     return infinite.pop() if infinite else None
 
 
-def _refuse_delay(
-    chain: Chain,
-    chains: list[list[Row]],
-    maximise: list[bool],
-) -> None:
+def _refuse_delay(chain: Chain, game: RationalGame) -> None:
     """Refuse values that no memoryless policy attains: losing on a cycle, and ending later."""
     for state, row in enumerate(chain):
         if row is None or row.reward >= 0:
@@ -322,7 +341,7 @@ def _refuse_delay(
             continue
         if _heights(chain, reach) is not None:
             continue  # to go round once more lowers nothing
-        may_leave = any(not maximise[other] and len(chains[other]) > 1 for other in reach)
+        may_leave = any(not game.maximise[other] and len(game.rows[other]) > 1 for other in reach)
         if may_leave and _endless(chain, reach) < 0:
             message = (
                 f"who wants the least may put the end off from state {state}, as long as that "

@@ -6,7 +6,7 @@ Needs hypothesis, which nothing else here does, so this module must be imported 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
@@ -150,17 +150,7 @@ def hard_numbers(draw: st.DrawFn) -> st.SearchStrategy[float]:
     return multiples | st.builds(math.nextafter, multiples, towards)
 
 
-def games(
-    *,
-    max_states: int = 7,
-    players: Sequence[int] = (1, 2),
-    acyclic: bool | None = None,
-    ends: bool = True,
-    swaps: bool | None = None,
-    rewards: bool = True,
-    sure: bool = False,
-    hard: bool = False,
-) -> st.SearchStrategy[TableGame]:
+def games(**parameters: Any) -> st.SearchStrategy[TableGame]:
     """Draw a small game whose rules are tables and compile; parameters as for :func:`models`.
 
     Examples
@@ -173,13 +163,4 @@ def games(
     ...     check_game(game, compile=False)
     >>> test_the_conformance_kit()
     """
-    return models(
-        max_states=max_states,
-        players=players,
-        acyclic=acyclic,
-        ends=ends,
-        swaps=swaps,
-        rewards=rewards,
-        sure=sure,
-        hard=hard,
-    ).map(TableGame.of)
+    return models(**parameters).map(TableGame.of)

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 import gamedp
 
-__all__ = ["Place", "TableGame"]
-
 
 class Place(NamedTuple):
     """A state of the tables; on side 1 the two players have exchanged places."""

@@ -24,8 +24,15 @@ from gamedp.web.files import PageFile, files_of_pages, page_files
 from gamedp.web.history import history_answer
 from gamedp.web.jobs import CLIENT, Pending
 from gamedp.web.positions import position_answer
+from gamedp.web.puzzles import puzzles_answer
 from gamedp.web.refusals import Refused, ends_the_work, nobody_waits, rules_fail, too_busy
-from gamedp.web.requests import HistoryRequest, PositionRequest, read, read_parameters
+from gamedp.web.requests import (
+    HistoryRequest,
+    PositionRequest,
+    PuzzlesRequest,
+    read,
+    read_parameters,
+)
 from gamedp.web.sentences import PHASES
 from gamedp.web.surface import AXES, surface_bytes
 
@@ -99,7 +106,7 @@ in_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 Answered = TypeVar("Answered")
 
-LineRequest = TypeVar("LineRequest", PositionRequest, HistoryRequest)
+GameRequest = TypeVar("GameRequest", PositionRequest, HistoryRequest, PuzzlesRequest)
 
 Language: TypeAlias = Literal["en", "de"]
 
@@ -165,6 +172,7 @@ def make_app(
         Route("/api/games", server.list_games),
         Route("/api/games/{name}/position", server.position, methods=["POST"]),
         Route("/api/games/{name}/history", server.history, methods=["POST"]),
+        Route("/api/games/{name}/puzzles", server.puzzles, methods=["POST"]),
         Route("/api/games/{name}/surface", server.surface),
         Route("/api/pages", own_pages.list_all),
         *(Route(f"/{page.name}", own_pages.draw) for page in pages),
@@ -344,19 +352,23 @@ class _Server:
 
     async def position(self, request: Request) -> Response:
         """Answer with a position."""
-        return await self._of_line(request, PositionRequest, position_answer)
+        return await self._of_game(request, PositionRequest, position_answer)
 
     async def history(self, request: Request) -> Response:
         """Answer with a game so far."""
-        return await self._of_line(request, HistoryRequest, history_answer)
+        return await self._of_game(request, HistoryRequest, history_answer)
 
-    async def _of_line(
+    async def puzzles(self, request: Request) -> Response:
+        """Answer with the positions of a game that have a single best action."""
+        return await self._of_game(request, PuzzlesRequest, puzzles_answer)
+
+    async def _of_game(
         self,
         request: Request,
-        kind: type[LineRequest],
-        answer: Callable[[Tables, Made, LineRequest], dict[str, Any]],
+        kind: type[GameRequest],
+        answer: Callable[[Tables, Made, GameRequest], dict[str, Any]],
     ) -> Response:
-        """Answer a request about a game so far."""
+        """Answer a request about a game."""
         asked = read(await _body(request), kind)
         listed = self._listed_as(request)
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.play.advice import advise
-from gamedp.play.play import Line as Played
+from gamedp.play.play import Played
 from gamedp.runtime.files import is_temporary, write_whole
 from gamedp.web.files import page_files
-from gamedp.web.positions import basis_facts, shown_position
+from gamedp.web.positions import basis_facts, shown_position, steps_between
+from gamedp.web.puzzles import puzzle_list
 from gamedp.web.refusals import Refused
 from gamedp.web.surface import AXES, surface_bytes
 
@@ -30,6 +31,9 @@ MOST_POSITIONS = 10_000
 
 MOST_BYTES = 50_000_000
 """Largest size of these texts in bytes."""
+
+MOST_BYTES_OF_STEPS = 10_000_000
+"""Largest size of the steps of a game in bytes."""
 
 LIST = "games"
 """The name of the file that lists the games."""
@@ -169,6 +173,10 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
                 "page without a server."
             )
             raise UnsupportedProblemError(message)
+    _add_steps(made, states, positions)
+    by_representative: dict[Any, Any] = {}
+    for state in states:
+        by_representative.setdefault(rules.canonical(state)[0], state)
     return {
         "format": 1,
         "game": {"name": made.name, "parameters": made.parameters},
@@ -176,7 +184,25 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
         "range": None if basis.range is None else list(basis.range),
         "basis": basis_facts(basis, None),
         "positions": positions,
+        "puzzles": [] if rules.is_general_sum else puzzle_list(made, basis, by_representative),
     }
+
+
+def _add_steps(made: Made, states: list[Any], positions: list[dict[str, Any]]) -> None:
+    """Add the steps of all actions, unless there are too many; the page then shows none."""
+    if not made.rules.has_steps:
+        return
+    size, added = 0, []
+    for state, position in zip(states, positions, strict=True):
+        for answer in position["actions"]:
+            for chance in answer["chance"]:
+                steps = steps_between(made, state, answer["action"], chance["outcome"])
+                size += len(_json(steps))
+                if size > MOST_BYTES_OF_STEPS:
+                    return
+                added.append((chance, steps))
+    for chance, steps in added:
+        chance["steps"] = steps
 
 
 def _surface(axes: Mapping[str, Any] | None, solution: Solution) -> bytes | None:

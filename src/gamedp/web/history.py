@@ -10,7 +10,7 @@ from gamedp.web.positions import happened
 from gamedp.web.states import plain_number
 
 if TYPE_CHECKING:
-    from gamedp.play.play import Line as Played
+    from gamedp.play.play import Played
     from gamedp.results.solution import Solution
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import HistoryRequest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import GamedpError, UnknownStateError, shown
-from gamedp.play.play import Line as Played, drawn
+from gamedp.play.play import Played, drawn
 from gamedp.web.refusals import Refused
 from gamedp.web.requests import Start
 from gamedp.web.states import state_like

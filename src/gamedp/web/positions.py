@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.errors import UnsupportedProblemError
+from gamedp.errors import UnknownStateError, UnsupportedProblemError
 from gamedp.play.advice import Advice, advise, basis_of
 from gamedp.views import to_plain
 from gamedp.web.catalogue import MOST_OUTCOMES
@@ -21,13 +22,22 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from gamedp.play.play import Line as Played
+    from gamedp.play.play import Played
     from gamedp.results.solution import Solution
     from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import PositionRequest, Start, Then
     from gamedp.web.tables import Tables
 
-__all__ = ["basis_facts", "chances", "happened", "position_answer", "shown_position"]
+__all__ = [
+    "basis_facts",
+    "chances",
+    "happened",
+    "position_answer",
+    "shown_position",
+    "steps_between",
+]
+
+logger = logging.getLogger("gamedp")
 
 RELATIONS = {"exact": "=", "at least": "≥", "at most": "≤"}
 """The meaning of a value, as a sign."""
@@ -61,6 +71,7 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
         },
         "played": last,
         "previous": _view_of(made, played.states[-2]) if played.actions else None,
+        "steps": _last_steps(made, played),
         "pending": pending,
         **shown_position(made, played, advice, basis),
         "earned": [plain_number(number) for number in played.earned],
@@ -130,6 +141,7 @@ def shown_position(
         "value": None if advice is None else _value(each[0]),
         "each": each,
         **_length(made, basis, advice, state),
+        "pattern": None if over else _pattern(made, basis, state),
         "actions": [] if over else _actions(made, played, advice, basis, spots),
     }
 
@@ -137,6 +149,66 @@ def shown_position(
 def _view_of(made: Made, state: Any) -> dict[str, Any] | None:
     """Return the picture of a state; None if the game has none."""
     return to_plain(made.rules.view(state)) if hasattr(made.rules.game, "view") else None
+
+
+def _pattern(made: Made, basis: Basis, state: Any) -> dict[str, Any] | None:
+    """Return the game's pattern of a position, as far as the table proves it."""
+    try:
+        found = made.rules.pattern(state)
+        if found is None:
+            return None
+        view = None if found.view is None else to_plain(found.view)
+    except Exception:  # of any author: the page does without
+        logger.exception("the pattern of %s fails", made.name)
+        return None
+    is_proven = found.claim in {"", _proven_end(made, basis, state)}
+    return {
+        "words": found.words if is_proven else "",
+        "view": view,
+        "here": found.here,
+        "row": [
+            {"name": name, "ends": _proven_end(made, basis, other)} for name, other in found.row
+        ],
+    }
+
+
+def _proven_end(made: Made, basis: Basis, state: Any) -> str | None:
+    """Return what the table proves that the mover gets; None if it is no result, or unknown."""
+    solution, rules = basis.solution, made.rules
+    if solution is None or basis.stakes["kind"] not in {"win", "result"}:
+        return None
+    if not basis.stakes["certain"]:  # a good chance is no win
+        return None
+    try:
+        lower, upper = solution.bounds(state, rules.player(state))
+    except UnknownStateError:
+        return None
+    half = rules.constant_sum / 2
+    if lower > half or upper < half:
+        return "win" if lower > half else "loss"
+    return "draw" if lower == upper else None
+
+
+def _last_steps(made: Made, played: Played) -> list[dict[str, Any]]:
+    """Return what the last action has done, step by step."""
+    if not played.actions:
+        return []
+    return steps_between(made, played.states[-2], played.actions[-1], played.outcomes[-1])
+
+
+def steps_between(made: Made, state: Any, action: int, outcome: int) -> list[dict[str, Any]]:
+    """Return the steps of an action in words and pictures; none if the game does not say them."""
+    try:
+        told = made.rules.steps(state, action, outcome)
+    except Exception:  # of any author: the page shows the move without them
+        logger.exception("the steps of %s fail", made.name)
+        return []
+    return [{"words": words, "view": _bare(to_plain(view))} for words, view in told]
+
+
+def _bare(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a plain view without spots, and without the drawing in letters of other kinds."""
+    return view | {"spots": [], "text": view["text"] if view["kind"] == "text" else ""}
 
 
 def _length(made: Made, basis: Basis, advice: Advice | None, state: Any) -> dict[str, Any]:

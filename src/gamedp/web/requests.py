@@ -20,6 +20,7 @@ __all__ = [
     "Look",
     "Player",
     "PositionRequest",
+    "PuzzlesRequest",
     "Start",
     "Then",
     "read",
@@ -188,6 +189,13 @@ class HistoryRequest:
     parameters: dict[str, Any] = attrs.field(factory=dict)
 
 
+@attrs.frozen
+class PuzzlesRequest:
+    """The request of `puzzles`."""
+
+    parameters: dict[str, Any] = attrs.field(factory=dict)
+
+
 def _refuse_constant(text: str) -> Any:
     message = f"{text} is not a JSON number"
     raise ValueError(message)
@@ -266,7 +274,7 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook_func(
         lambda kind: kind == dict[str, Any], lambda value, _kind: _checked(value)
     )
-    for kind in (Start, Line, Look, Player, Then, PositionRequest, HistoryRequest):
+    for kind in (Start, Line, Look, Player, Then, PositionRequest, HistoryRequest, PuzzlesRequest):
         structure = converter.get_structure_hook(kind)
 
         def of_object(value: Any, wanted: Any, structure: Any = structure) -> Any:

@@ -35,13 +35,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
+    from gamedp.runtime.arrays import Flags, Floats
     from gamedp.runtime.limit import Reporter
 
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
-
-__all__ = ["BoundsRules", "check_ends", "compare", "progresses", "recompute"]
 
 
 class BoundsRules:

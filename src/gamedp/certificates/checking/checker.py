@@ -9,12 +9,7 @@ from gamedp.certificates.checking.bounds import BoundsRules
 from gamedp.certificates.checking.equilibrium import EquilibriumRules
 from gamedp.certificates.checking.rule_set import check_arrays, check_digest
 from gamedp.certificates.checking.stages import StagesRules
-from gamedp.errors import (
-    CertificateError,
-    InvalidParameterError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import CertificateError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.model.objectives import check_objective
 from gamedp.runtime.limit import Reporter
@@ -23,8 +18,6 @@ from gamedp.stages.model import StagedModel
 if TYPE_CHECKING:
     from gamedp.certificates.checking.rule_set import RuleSet
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = ["RULES", "accept", "verify"]
 
 _RULE_SETS: tuple[RuleSet, ...] = (BoundsRules(), EquilibriumRules(), StagesRules())
 

@@ -40,27 +40,8 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.checking.directions import Direction, Inequality
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
-    Flags = NDArray[np.bool_]
-
-__all__ = [
-    "ChoiceValues",
-    "Group",
-    "Rows",
-    "choice_values",
-    "coarse",
-    "exact_choice_value",
-    "exactly_keeps",
-    "groups_of",
-    "means_below",
-    "slices",
-    "sums_below",
-    "times",
-    "two_sum",
-    "unsure_part",
-]
 
 SLICE = 1 << 15
 """Number of transitions processed together, so that the memory does not grow with their number."""
@@ -125,7 +106,7 @@ class Rows:
     first_choices: Integers
     starts: Integers
     counts: Integers
-    successors: NDArray[np.signedinteger[Any]]
+    successors: Integers
     probabilities: Floats
     swapped: Flags | None
     radius: Floats

@@ -34,26 +34,10 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats
 
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
     Array = NDArray[Any]
-
-__all__ = [
-    "ARRAYS",
-    "NEVER",
-    "Direction",
-    "Ending",
-    "Inequality",
-    "check_draw",
-    "known_values",
-    "may_drift",
-    "oriented",
-    "refusal",
-    "sums_until",
-    "words_of",
-]
 
 LARGEST_REST = 2.0**1000
 

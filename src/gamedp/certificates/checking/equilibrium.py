@@ -38,13 +38,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
+    from gamedp.runtime.arrays import Flags, Floats
     from gamedp.runtime.limit import Reporter
 
     Array = NDArray[Any]
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-
-__all__ = ["EquilibriumRules", "needed"]
 
 DIRECTIONS = ((1.0, "lower"), (-1.0, "upper"))
 
@@ -179,7 +176,7 @@ def _refuse(
     model: Model,
     certificate: Certificate,
     rows: Rows,
-    wrong: NDArray[np.bool_],
+    wrong: Flags,
     sign: float,
 ) -> None:
     """Raise for the first bound that does not hold."""

@@ -31,12 +31,9 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.checking.directions import Direction, Inequality
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats
 
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
-
-__all__ = ["following", "look"]
 
 SLICE = 1 << 16
 """Number of transitions processed together, of choices with equally many outcomes."""

@@ -18,13 +18,11 @@ if TYPE_CHECKING:
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
+    from gamedp.runtime.arrays import Flags
     from gamedp.runtime.limit import Reporter
     from gamedp.stages.model import StagedModel
 
     Array = NDArray[Any]
-    Flags = NDArray[np.bool_]
-
-__all__ = ["ArraySpec", "Counts", "RuleSet", "always", "check_arrays", "check_digest", "optional"]
 
 MOST_ROWS = 8
 """Largest number of rests of a bound: so few that their sum is rounded seven times."""

@@ -48,16 +48,11 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.objectives import Optimum
+    from gamedp.runtime.arrays import Flags, Floats
     from gamedp.runtime.limit import Reporter
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     from gamedp.model.model import Model
-
-
-__all__ = ["OVER", "ContextBatch", "Lattice", "Stages", "StagesRules"]
-
 
 BLOCK = 1 << 20
 """Number of values that a sweep processes together: they fit into a processor's cache."""

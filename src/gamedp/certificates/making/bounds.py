@@ -7,6 +7,11 @@ finer than doubles.
 
 Where the solver's policy keeps its bounds, but for rounding, and gets to where nothing is left to
 be shown, of a helper's choices only the policy's are used: nothing need be known of others.
+
+Equilibria, of players with payoffs of their own, are certified below: what a solver has proven of
+its policy need not bound the values of other choices to the last digit. Then bounds are moved apart
+by a little for every step that may be left to the end, so that those of a state are farther apart
+than any that may follow.
 """
 
 from __future__ import annotations
@@ -24,9 +29,9 @@ from gamedp.certificates.checking.bounds import recompute
 from gamedp.certificates.checking.checker import accept
 from gamedp.certificates.checking.choice_values import choice_values, exactly_keeps, slices
 from gamedp.certificates.checking.directions import Ending, oriented
+from gamedp.certificates.checking.equilibrium import needed
 from gamedp.certificates.making import kernels
 from gamedp.certificates.making.endless import refuse_oscillations
-from gamedp.certificates.making.equilibrium import certify_equilibrium
 from gamedp.certificates.making.ranks import (
     FEWEST,
     MOST_EXACT as MOST_DECIDED,
@@ -38,7 +43,7 @@ from gamedp.certificates.making.ranks import (
 from gamedp.certificates.making.refinement import Refining, cut
 from gamedp.errors import CertificateError, UnsupportedProblemError, shown
 from gamedp.graph.structure import Structure
-from gamedp.model.objectives import AverageReward, FiniteHorizon
+from gamedp.model.objectives import AverageReward, FiniteHorizon, TotalReward
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import UNIT
@@ -49,11 +54,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.int64]
+    from gamedp.runtime.arrays import Flags, Floats
 
-__all__ = ["certified_along_policy", "certify"]
+    Integers = NDArray[np.int64]
+    from gamedp.model.model import Model
+    from gamedp.results.solution import Solution
 
 
 Ranked: TypeAlias = tuple[Certificate, bool]
@@ -471,7 +476,7 @@ def _keep_exactly(sides: Sides, fails: Flags) -> bool:
     return True
 
 
-def _widened(sides: Sides, via: Integers, fails: Flags) -> NDArray[np.float64] | None:
+def _widened(sides: Sides, via: Integers, fails: Flags) -> Floats | None:
     """Return bounds that are lowered until they keep their inequalities; None if they do not."""
     bounds = sides.bounds.copy()
     constants = np.array([direction.constant for direction in sides.directions])
@@ -515,3 +520,53 @@ def _content(sides: Sides) -> Flags:
         if direction.ending is Ending.RANKED and not loses:
             content[number] = direction.bound <= direction.draw
     return content
+
+
+MOST_DOUBLINGS = 40
+"""Largest number of doublings of the distance by which bounds miss their proof."""
+
+
+def certify_equilibrium(solution: Solution) -> Certificate:
+    """Return a certificate of a policy of several players; see :func:`gamedp.certify`."""
+    model, structure, objective = solution.model, solution.model.structure, solution.objective
+    if not isinstance(objective, TotalReward):
+        message = f"there are no certificates of equilibria for {type(objective).__name__}."
+        raise UnsupportedProblemError(message)
+    certificate = Certificate(
+        rules="equilibrium",
+        objective=objective,
+        lower=solution.lower,
+        upper=solution.upper,
+        evidence={
+            "policy": solution.policy,
+            "ranks": structure.levels[structure.component].astype(np.int64),
+        },
+        digest=model.digest(),
+    )
+    for sign in (1.0, -1.0):
+        certificate = _moved(model, certificate, sign)
+    accept(model, certificate)
+    return certificate
+
+
+def _moved(model: Model, certificate: Certificate, sign: float) -> Certificate:
+    """Return the certificate with lower bounds (upper ones for -1) that are low enough."""
+    name = "lower" if sign > 0 else "upper"
+    bounds, steps = getattr(certificate, name), certificate.evidence["ranks"][:, None]
+    apart = 0.0
+    for _ in range(MOST_DOUBLINGS):
+        missed = _missed(model, certificate, sign, getattr(certificate, name))
+        if missed <= 0:
+            break
+        apart = max(2 * apart, missed)
+        certificate = attrs.evolve(certificate, **{name: bounds - sign * apart * steps})
+    return certificate
+
+
+def _missed(model: Model, certificate: Certificate, sign: float, bounds: Floats) -> float:
+    """Return the largest amount by which bounds miss their proof."""
+    most = 0.0
+    for rows in slices(model):
+        least = needed(model, certificate, rows, sign)
+        most = max(most, float((sign * bounds[rows.movers] - least).max()))
+    return most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
-
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
     from gamedp.results.solution import Solution
-
-
-__all__ = ["find_drifts", "refuse_oscillations"]
-
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 STEP = 0.5
 """Step size of each sweep: less than 1, as play may go round in a circle."""

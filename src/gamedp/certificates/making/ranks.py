@@ -28,12 +28,9 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
-
-__all__ = ["FirstLook", "Ranking"]
 
 NONE = kernels.NONE
 

@@ -15,7 +15,7 @@ import itertools
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 import numpy as np
@@ -30,17 +30,11 @@ from gamedp.graph.graph import Graph
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
     from gamedp.certificates import Certificate
     from gamedp.certificates.checking.directions import Direction
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = ["Refining", "cut"]
 
 Number: TypeAlias = Fraction | float
 

@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.runtime.arrays import Floats
     from gamedp.stages.solution import StagedSolution
 
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
-
-__all__ = ["certify_stages"]
 
 MOST_KEPT = 1 << 20
 """Largest number of ends times contexts of a rank whose successors are kept in memory."""

@@ -13,16 +13,6 @@ from gamedp.games.kniffel.card import Situation
 from gamedp.games.kniffel.prospects import Expectation, Option
 from gamedp.games.kniffel.record import Record, RecordOfTwo
 
-__all__ = [
-    "Analysis",
-    "AnalysisOfTwo",
-    "Decision",
-    "Fortune",
-    "analyse",
-    "analyse_two",
-    "played_perfectly",
-]
-
 
 @attrs.frozen
 class Decision:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, NoReturn
 import attrs
 
 import gamedp
-from gamedp.games.kniffel.adviser import Adviser
+from gamedp.games.kniffel.adviser import Adviser, Reason, reasons
 from gamedp.games.kniffel.analysis import Decision, analyse
-from gamedp.games.kniffel.boxes import box_names, kept, refuse, shown, throw
+from gamedp.games.kniffel.boxes import WORDS, box_names, kept, refuse, shown, throw
 from gamedp.games.kniffel.card import BOXES, DICE, FACES, Card, Situation, possible_entries, spans
 from gamedp.games.kniffel.outlook import (
     SMALL_TABLE,
@@ -28,7 +28,6 @@ from gamedp.games.kniffel.outlook import (
     outlook_for_total,
 )
 from gamedp.games.kniffel.prospects import Option, Prospect
-from gamedp.games.kniffel.reasons import Reason, reasons
 from gamedp.games.kniffel.record import Record, Round
 from gamedp.games.kniffel.remainder import Remainder, Size, TooLargeError
 from gamedp.games.kniffel.rules import PRESETS, Kniffel, Sheet
@@ -42,7 +41,6 @@ from gamedp.games.kniffel.targets import (
     reaching,
     rest_after,
 )
-from gamedp.games.kniffel.words import WORDS
 from gamedp.web.plugin import ProgressCallback, Query, Shared
 
 __all__ = [

@@ -6,31 +6,22 @@ part. A throw is a tuple that counts the dice of each face, the ones first.
 
 from __future__ import annotations
 
+import importlib.resources
+import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import attrs
 
 import gamedp
 from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole
-from gamedp.games.kniffel.words import WORDS
 
-__all__ = [
-    "LANGUAGES",
-    "LOWER_BOXES",
-    "box_names",
-    "box_number",
-    "faces_of",
-    "kept",
-    "kniffel_face",
-    "points",
-    "points_as_joker",
-    "refuse",
-    "shown",
-    "throw",
-]
+HOME = importlib.resources.files("gamedp.games.kniffel")
+
+WORDS: Final[dict[str, dict[str, Any]]] = json.loads((HOME / "words.json").read_text("utf-8"))
+"""The texts by language; fields in braces are filled in."""
 
 THREE_ALIKE, FOUR_ALIKE, FULL_HOUSE, SMALL_STRAIGHT, LARGE_STRAIGHT, KNIFFEL, CHANCE = range(7)
 """The boxes of the lower part; on a sheet their numbers follow those of the upper part."""
@@ -302,3 +293,9 @@ def one_of(*known: str) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
 
 a_language = one_of(*LANGUAGES)
 """Requires a language in which the boxes have names."""
+
+
+def in_words(language: str, name: str, /, **parts: object) -> str:
+    """Return one of the texts, with its fields filled in."""
+    text: str = WORDS[language][name]
+    return text.format(**parts)

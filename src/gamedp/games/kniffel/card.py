@@ -15,6 +15,7 @@ from gamedp.games.kniffel.boxes import (
     KNIFFEL,
     LARGE_STRAIGHT,
     LOWER_BOXES,
+    WORDS,
     box_names,
     box_number,
     points,
@@ -24,9 +25,6 @@ from gamedp.games.kniffel.boxes import (
     throw,
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
-from gamedp.games.kniffel.words import WORDS
-
-__all__ = ["Card", "Situation"]
 
 DICE, FACES = 5, 6
 BOXES = FACES + LOWER_BOXES

@@ -10,7 +10,7 @@ import attrs
 import gamedp
 from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.analysis import analyse, played_perfectly
-from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
+from gamedp.games.kniffel.boxes import box_names, box_number, in_words, kept, shown, throw
 from gamedp.games.kniffel.card import DICE, FACES, Card, Situation
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.outlook import Opponent, Outlook, duel_of, outlook_against
@@ -23,10 +23,6 @@ from gamedp.games.kniffel.reports import (
     winner_in_words,
     winning_in_words,
 )
-from gamedp.games.kniffel.words import in_words
-
-__all__ = ["Dialogue", "play_perfectly", "replay"]
-
 
 COMMANDS = {
     "?": "advise",

@@ -48,8 +48,6 @@ from gamedp.games.kniffel.remainder import (
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.targets import ForTotal, PointsForTotal, Targets
 
-__all__ = ["Duel", "Endgame"]
-
 MY_ENDS = 250
 """Approximate number of ways in which a turn ends; the results of his turns are as many again."""
 

@@ -25,8 +25,6 @@ from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Compile
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 
-__all__ = ["Gain", "gain"]
-
 KEPT = 256
 """Number of sheets whose turns are cached while positions are drawn: all games begin with the same
 one."""

@@ -18,8 +18,6 @@ from gamedp.games.kniffel.remainder import RestOfCard, filled_with
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.turn import KniffelTurn, Turn
 
-__all__ = ["AgainstOpponent", "AgainstPoints", "EitherTurn", "LastRounds", "Standing", "mine"]
-
 WAITING, MINE, OPPONENT = range(3)
 
 

@@ -15,15 +15,6 @@ from gamedp.games.kniffel.prospects import Prospect
 from gamedp.games.kniffel.remainder import Size, TooLargeError
 from gamedp.games.kniffel.targets import ForPoints, Targets
 
-__all__ = [
-    "Opponent",
-    "Outlook",
-    "duel_of",
-    "outlook_against",
-    "outlook_for_points",
-    "outlook_for_total",
-]
-
 SMALL_TABLE = 1_500_000
 """Largest number of contexts for which the last rounds are solved exactly without a request: some
 seconds."""

@@ -15,9 +15,8 @@ from typing import Any
 
 import gamedp
 from gamedp.games.kniffel.answers import GOALS, PLAYS, answer, answer_to, boxes_of, read_query
-from gamedp.games.kniffel.boxes import box_names
+from gamedp.games.kniffel.boxes import HOME, WORDS, box_names, in_words
 from gamedp.games.kniffel.rules import PRESETS
-from gamedp.games.kniffel.words import HOME, WORDS, in_words
 from gamedp.web.plugin import Page, Query, Shared
 
 __all__ = ["page"]

@@ -12,8 +12,6 @@ from gamedp.games.kniffel.boxes import box_names, refuse, shown, throw
 from gamedp.games.kniffel.rules import Kniffel
 from gamedp.games.kniffel.turn import Turn
 
-__all__ = ["Expectation", "Kind", "Option", "Prospect", "as_thrown", "prospects", "with_losses"]
-
 Thrown = tuple[int, tuple[int, ...]]
 """The number of a throw in the turn, from 1, and the number of dice by face."""
 

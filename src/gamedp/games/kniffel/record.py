@@ -20,8 +20,6 @@ from gamedp.games.kniffel.boxes import box_names, box_number, faces_of, kept, re
 from gamedp.games.kniffel.card import DICE, EMPTY_TABLE, FACES, Card, Situation
 from gamedp.games.kniffel.rules import Kniffel
 
-__all__ = ["Record", "RecordOfTwo", "Round", "SavedGame", "Step", "load_record"]
-
 VERSION = 1
 
 

@@ -18,17 +18,6 @@ import gamedp
 from gamedp.games.kniffel.boxes import FULL_HOUSE, LARGE_STRAIGHT, points, points_as_joker, throw
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 
-__all__ = [
-    "MOST_CONTEXTS",
-    "Compile",
-    "Remainder",
-    "RestOfCard",
-    "Size",
-    "TooLargeError",
-    "check_size",
-    "filled_with",
-]
-
 Compile: TypeAlias = Literal["auto", "always", "never"]
 ProgressCallback: TypeAlias = Callable[["gamedp.Progress"], None]
 

@@ -8,26 +8,13 @@ from typing import Any
 
 from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.analysis import Analysis, AnalysisOfTwo
-from gamedp.games.kniffel.boxes import shown
+from gamedp.games.kniffel.boxes import WORDS, in_words, shown
 from gamedp.games.kniffel.card import Card, Situation
 from gamedp.games.kniffel.outlook import Opponent, Outlook
 from gamedp.games.kniffel.prospects import Kind, Option, Prospect
 from gamedp.games.kniffel.record import RecordOfTwo, Round
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS
 from gamedp.games.kniffel.turn import Chance
-from gamedp.games.kniffel.words import WORDS, in_words
-
-__all__ = [
-    "advice",
-    "answer",
-    "answer_for_goal",
-    "chance_in_words",
-    "prospects_in_words",
-    "report",
-    "side_by_side",
-    "winner_in_words",
-    "winning_in_words",
-]
 
 
 def answer(adviser: Adviser, situation: Situation, language: str = "de") -> str:

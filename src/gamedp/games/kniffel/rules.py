@@ -23,8 +23,6 @@ from gamedp.games.kniffel.boxes import (
 )
 from gamedp.games.kniffel.turn import ENTERING, KniffelTurn, Turn
 
-__all__ = ["JOKERS", "PRESETS", "Kniffel", "Sheet"]
-
 JOKERS = ("none", "free", "forced")
 """Rules for the use of a further Kniffel; see :class:`Kniffel`."""
 

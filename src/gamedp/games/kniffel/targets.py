@@ -42,20 +42,6 @@ from gamedp.games.kniffel.remainder import (
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.turn import Turn
 
-__all__ = [
-    "EARLY",
-    "ForPoints",
-    "ForTotal",
-    "Pace",
-    "PointsForTotal",
-    "Rest",
-    "Targets",
-    "beating",
-    "early_rest",
-    "reaching",
-    "rest_after",
-]
-
 
 @attrs.frozen(eq=False)
 class Targets:

@@ -28,8 +28,6 @@ from gamedp.games.kniffel.boxes import (
     shown,
 )
 
-__all__ = ["DONE", "ENTERING", "KEEPING", "ROLLING", "Chance", "KniffelTurn", "Turn", "chance_of"]
-
 ROLLING, KEEPING, ENTERING, DONE = range(4)
 
 

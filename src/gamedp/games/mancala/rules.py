@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
@@ -38,6 +39,8 @@ from gamedp.games.mancala.endings import (
 )
 
 __all__ = ["Mancala"]
+
+CAPTURED = ("the first player", "the second player")
 
 BITS = 63
 """Largest number of bits of a side in a compiled integer, which also has a sign."""
@@ -737,14 +740,139 @@ class Mancala:
                          1 2 3
         """
         board = self.board(state)
-        rows, stores = board.rows, board.kalahs
-        called = (tuple(map(str, range(1, self.pits + 1))),) * self.players
-        names = tuple(name_of(player, self.players) for player in range(self.players))
         pits = () if self.is_terminal(state) else tuple(self.actions(state))
         spots = {pit: (state.player, pit - 1) for pit in pits}
-        if self.players == 2:  # sowing goes counterclockwise
-            rows, stores, names = (rows[1][::-1], rows[0]), stores[::-1], names[::-1]
+        if self.players == 2:
             places = [(1, pit - 1) if state.player == 0 else (0, self.pits - pit) for pit in pits]
             spots = dict(zip(pits, places, strict=True))
+        return self._picture(board.rows, board.kalahs, spots)
+
+    def _picture(
+        self,
+        rows: Sequence[Sequence[int]],
+        stores: Sequence[int],
+        spots: dict[int, tuple[int, int]] | None = None,
+    ) -> gamedp.views.Pits:
+        """Return the picture of a board that is given by players."""
+        called = (tuple(map(str, range(1, self.pits + 1))),) * self.players
+        names = tuple(name_of(player, self.players) for player in range(self.players))
+        if self.players == 2:  # sowing goes counterclockwise
+            rows, stores, names = (rows[1][::-1], rows[0]), stores[::-1], names[::-1]
             called = (called[0][::-1], called[1])
-        return gamedp.views.Pits(rows, stores, names, called, spots=spots)
+        return gamedp.views.Pits(rows, stores, names, called, spots=spots or {})
+
+    def steps(
+        self, state: MancalaState, action: int, outcome: int
+    ) -> Iterator[tuple[str, gamedp.views.Pits]]:
+        """Yield what a move does stone by stone, in words and pictures.
+
+        Examples
+        --------
+        >>> game = Mancala(pits=3, stones=2)
+        >>> state = game.position((0, 2, 3), (1, 1, 0), kalahs=(3, 2), player=0)
+        >>> for words, _ in game.steps(state, 3, 0):
+        ...     if words:
+        ...         print(words)
+        3 stones of pit 3 are sown
+        2 stones in pit 2 of the second player are captured
+        2 stones in pit 1 of the second player are captured
+        """
+        sowing = _Sowing.of(self, state)
+        yield from sowing.move(action - 1)
+
+
+@attrs.define
+class _Sowing:
+    """A move in lists instead of packed integers, told stone by stone.
+
+    Attributes
+    ----------
+    game : Mancala
+    player : int
+        Who sows.
+    rows : list of list of int
+        The stones in the pits of each player, who count from 0.
+    stores : list of int
+    """
+
+    game: Mancala
+    player: int
+    rows: list[list[int]]
+    stores: list[int]
+
+    @classmethod
+    def of(cls, game: Mancala, state: MancalaState) -> _Sowing:
+        """Return a state in lists."""
+        board = game.board(state)
+        return cls(game, state.player, [list(row) for row in board.rows], list(board.kalahs))
+
+    def picture(self) -> gamedp.views.Pits:
+        """Return the board as it is now."""
+        return self.game._picture(self.rows, self.stores)  # noqa: SLF001 - in this file
+
+    def move(self, pit: int) -> Iterator[tuple[str, gamedp.views.Pits]]:
+        """Yield the steps of a move that begins with a pit of the player who sows."""
+        game, own = self.game, self.rows[self.player]
+        stones, crossed, chained = own[pit], False, False
+        words = "1 stone of" if stones == 1 else f"{stones} stones of"
+        words += f" pit {pit + 1} {'is' if stones == 1 else 'are'} sown"
+        while True:
+            before = list(own)
+            own[pit] = 0
+            yield words, self.picture()
+            crosses = False
+            for field in itertools.islice(self._fields(pit), stones):
+                side, pit = field
+                if pit == game.pits:
+                    self.stores[side] += 1
+                else:
+                    self.rows[side][pit] += 1
+                crosses |= side != self.player
+                yield "", self.picture()
+            crossed = crosses or (crossed and game.chains == "move")
+            if side != self.player or pit == game.pits or game.chains == "never" or not crossed:
+                break
+            if not (before[pit] if game.occupied == "before" else own[pit] - 1):
+                break
+            stones, chained = own[pit], True
+            words = f"the last stone falls into pit {pit + 1}: a chain goes on with {stones}"
+        if side == self.player and pit == game.pits:
+            if game.move_again:
+                yield (
+                    "the last stone falls into the own store, which gives another move",
+                    (self.picture()),
+                )
+            return
+        yield from self._capture(side, pit, chained=chained)
+
+    def _fields(self, source: int) -> Iterator[tuple[int, int]]:
+        """Yield the fields after a pit for ever, each as a side and a place; the store is last."""
+        game, own = self.game, self.player
+        others = [(own + later) % game.players for later in range(1, game.players)]
+        ring = [(own, place) for place in range(game.pits + 1)]
+        ring += [(side, place) for side in others for place in range(game.pits)]
+        ring = ring[source + 1 :] + ring[: source + (not game.skip_source)]
+        return itertools.cycle(ring)
+
+    def _capture(
+        self, side: int, pit: int, *, chained: bool
+    ) -> Iterator[tuple[str, gamedp.views.Pits]]:
+        """Yield the steps of the capture, if any, that follows the last stone."""
+        game, own = self.game, self.player
+        if side != own:
+            if game.captures != "run" and not (game.captures == "run-unchained" and not chained):
+                return
+            whose = f"player {side + 1}" if game.players > 2 else CAPTURED[side]
+            while pit >= 0 and self.rows[side][pit] in {2, 3}:
+                taken, self.rows[side][pit] = self.rows[side][pit], 0
+                self.stores[own] += taken
+                yield f"{taken} stones in pit {pit + 1} of {whose} are captured", self.picture()
+                pit -= 1
+        elif game.captures.startswith("opposite") and self.rows[own][pit] == 1:
+            across = game.pits - 1 - pit
+            taken = self.rows[1 - own][across]
+            if taken or game.captures == "opposite-empty":
+                self.rows[own][pit] = self.rows[1 - own][across] = 0
+                self.stores[own] += taken + 1
+                words = f"the last stone and {taken} across the board are captured"
+                yield words if taken else "the last stone is captured", self.picture()

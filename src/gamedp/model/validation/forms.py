@@ -16,24 +16,10 @@ from gamedp.rules.layout import MAX_INT64
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Variables: TypeAlias = Mapping[str, NDArray[np.int64] | NDArray[np.bool_]]
+    from gamedp.runtime.arrays import Flags
 
-__all__ = [
-    "ARRAYS",
-    "MAX_INT64",
-    "Rows",
-    "as_index",
-    "as_integers",
-    "as_numbers",
-    "check_length",
-    "check_names",
-    "check_offsets",
-    "how_many",
-    "names_and_variables",
-    "offsets_of",
-]
+    Integers = NDArray[np.int64]
+    Variables: TypeAlias = Mapping[str, NDArray[np.int64] | Flags]
 
 ARRAYS = (
     "choice_offsets",
@@ -80,7 +66,7 @@ def offsets_of(counts: NDArray[Any]) -> Integers:
     return offsets
 
 
-def how_many(bad: NDArray[np.bool_], of_what: str) -> str:
+def how_many(bad: Flags, of_what: str) -> str:
     """Return the number of bad places, in brackets."""
     count = int(np.count_nonzero(bad))
     return f"({count:,} of {len(bad):,} {of_what} {'is' if count == 1 else 'are'} off)"

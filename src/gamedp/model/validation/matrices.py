@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+    from gamedp.runtime.arrays import Floats
 
-__all__ = ["arrays_of_matrices", "expected_rewards", "means_of", "varies"]
+    Integers = NDArray[np.int64]
 
 
 def arrays_of_matrices(matrices: Sequence[Any], rewards: ArrayLike | None) -> dict[str, Any]:

@@ -17,18 +17,9 @@ from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TO
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+    from gamedp.runtime.arrays import Flags, Floats
 
-__all__ = [
-    "check_outcomes",
-    "distributions",
-    "exact_totals",
-    "hint_of_number",
-    "hint_of_sum",
-    "normalised",
-    "scale",
-]
+    Integers = NDArray[np.int64]
 
 LEAST_SUM, MOST_SUM = 0.9, 1.1
 """Range of sums that rounding may explain; beyond it there is another mistake."""
@@ -280,7 +271,7 @@ def _merged(
 
 
 def _add_up_duplicates(
-    offsets: Integers, successors: Integers, probabilities: Floats, keep: NDArray[np.bool_]
+    offsets: Integers, successors: Integers, probabilities: Floats, keep: Flags
 ) -> Floats:
     """Add duplicates to the first of their kind, and clear `keep` for the others."""
     falls = np.zeros(len(successors) + 1, np.int64)

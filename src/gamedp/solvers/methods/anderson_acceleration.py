@@ -14,11 +14,7 @@ from gamedp.solvers.tools.components import solve_by_components, sweep_until_pro
 from gamedp.solvers.tools.run import Run
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = ["AndersonAcceleration"]
+    from gamedp.runtime.arrays import Floats
 
 
 ENOUGH = 0.9

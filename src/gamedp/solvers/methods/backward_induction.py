@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.bellman import max_n
+from gamedp.bellman import equation
 from gamedp.errors import shown
-from gamedp.model.objectives import (
-    AverageReward,
-    Discounted,
-    FiniteHorizon,
-    has_target,
-)
+from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, has_target
 from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.status import Guarantee
 from gamedp.runtime.limit import Reporter
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import PreparingSolver, make_solution, require, solution_of
 from gamedp.solvers.tools.components import solve_by_components
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import (
     DepthFirstResult,
@@ -37,8 +32,6 @@ if TYPE_CHECKING:
 
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = ["BackwardInduction"]
 
 
 def _is_acyclic(found: object) -> bool:
@@ -188,7 +181,7 @@ class BackwardInduction(PreparingSolver):
         values[model.terminals] = model.payoffs
         policy = np.full(model.num_states, -1, np.int64)
         sign = 1.0 if problem.objective.optimum == "max" else -1.0
-        max_n.solve_jit(
+        equation.solve_max_n_jit(
             model.structure.order,
             model.choice_offsets,
             model.transition_offsets,

@@ -13,11 +13,11 @@ from gamedp.model.problem import Problem
 from gamedp.results.status import Status, width_of
 from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import PreparingSolver, make_solution, require
 from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.systems import as_fraction, enclosed_values
 from gamedp.solvers.tools.exact.work import Work
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = ["ExactPolicyIteration"]
 
 
 def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:

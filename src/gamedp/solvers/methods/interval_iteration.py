@@ -7,14 +7,12 @@ from typing import ClassVar
 import attrs
 
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.deflation import bound_by_deflation
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
-
-__all__ = ["IntervalIteration"]
 
 
 @attrs.frozen(kw_only=True)

@@ -8,14 +8,12 @@ import numpy as np
 from gamedp.bellman import equation
 from gamedp.results.status import Status
 from gamedp.runtime.options import positive
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.components import Component, solve_by_components
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.policies import inner_matrix
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
-
-__all__ = ["LinearProgramming"]
 
 
 @attrs.frozen(kw_only=True)

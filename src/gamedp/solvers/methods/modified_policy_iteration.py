@@ -15,9 +15,6 @@ from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
-__all__ = ["ModifiedPolicyIteration"]
-
-
 USUAL = 20
 """Number of sweeps along the policy of a component between two improvements."""
 

@@ -12,8 +12,6 @@ from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.run import Run
 
-__all__ = ["OptimisticValueIteration"]
-
 
 @attrs.frozen(kw_only=True)
 class OptimisticValueIteration(FixedPointSolver):

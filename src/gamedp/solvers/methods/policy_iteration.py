@@ -9,8 +9,6 @@ from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.policies import MOST_POLICIES, improve_policies
 from gamedp.solvers.tools.run import Run
 
-__all__ = ["PolicyIteration"]
-
 
 @attrs.frozen(kw_only=True)
 class PolicyIteration(FixedPointSolver):

@@ -10,8 +10,6 @@ from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.tools.run import Run
 
-__all__ = ["PrioritizedSweeping"]
-
 
 @attrs.frozen(kw_only=True)
 class PrioritizedSweeping(FixedPointSolver):

@@ -17,13 +17,9 @@ from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import ProgressCallback, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.slices import END_COMPONENTS
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import make_solution, require
-from gamedp.solvers.tools.end_components import (
-    EndComponents,
-    best_policy,
-    is_easy_to_eliminate,
-)
-from gamedp.solvers.tools.facts import Support
+from gamedp.solvers.tools.end_components import EndComponents, best_policy, is_easy_to_eliminate
 from gamedp.solvers.tools.prepared import support_of_averages
 from gamedp.solvers.tools.run import check_range
 from gamedp.solvers.tools.ways import Found, Ways, moved
@@ -32,8 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Biases = tuple[NDArray[np.float64], NDArray[np.float64]]
-
-__all__ = ["RelativeValueIteration"]
 
 MAX_STATES_IN_KERNEL = 1 << 14
 """Largest number of states of an end component swept within a kernel; others sweep by sweep."""

@@ -15,8 +15,8 @@ from gamedp.model.objectives import TotalReward, draw_of, has_target
 from gamedp.model.problem import Problem
 from gamedp.runtime.limit import Reporter
 from gamedp.runtime.slices import VISITS
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import make_solution, require
-from gamedp.solvers.tools.facts import Support
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = ["Retrograde"]
 
 
 @attrs.frozen(kw_only=True)

@@ -7,16 +7,14 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from gamedp.bellman import sound
+from gamedp.bellman import intervals
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import BoundPair
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
-
-__all__ = ["SoundValueIteration"]
 
 
 @attrs.frozen(kw_only=True)
@@ -80,7 +78,7 @@ class SoundValueIteration(FixedPointSolver):
         allowed = 0.5 * pair.share(number)
         sweeps = 0
         while not pair.limit_reached(sweeps):
-            low, high = sound.sweep_jit(
+            low, high = intervals.sound_sweep_jit(
                 start, stop, run.equation, run.values, least, greatest, earned, going_on, run.policy
             )
             run.visits[0] += stop - start

@@ -10,8 +10,8 @@ from gamedp.model.problem import Problem
 from gamedp.results.status import Status
 from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import PreparingSolver, require, solution_with
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_by
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = ["StrategyIteration"]
 
 
 @attrs.frozen(kw_only=True)
@@ -121,7 +119,7 @@ class StrategyIteration(PreparingSolver):
             max_seconds=seconds,
         )
         if answer.status is Status.ROUNDING and self.rationals:
-            from gamedp.solvers.tools.exact.bounds import narrowed  # noqa: PLC0415 - rare
+            from gamedp.solvers.tools.exact.work import narrowed  # noqa: PLC0415 - rare
 
             answer = narrowed(prepared, answer, tolerance, seconds, reporter)
         return solution_with(answer, problem, self, tolerance=tolerance, seconds=reporter.seconds)

@@ -10,19 +10,17 @@ import numpy as np
 from gamedp.model.problem import Problem
 from gamedp.runtime.limit import Limit
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import FixedPointSolver, solution_of
 from gamedp.solvers.tools.components import sweep_components
 from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.endless_play import may_be_forced, solve_where_ends_are_forced
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = ["TopologicalValueIteration"]
 
 
 @attrs.frozen(kw_only=True)

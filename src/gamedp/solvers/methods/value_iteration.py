@@ -12,13 +12,11 @@ from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import ProgressCallback
 from gamedp.runtime.options import Sweep, one_of, positive, whole_and_positive
 from gamedp.runtime.slices import STATES
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
-
-__all__ = ["ValueIteration"]
 
 
 @attrs.frozen(kw_only=True)

@@ -14,12 +14,8 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Statistics, Status, Tolerance, width_of
 from gamedp.runtime.limit import Limit, ProgressCallback, with_time_left
-from gamedp.solvers.request import changed
-from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import (
-    Prepared,
-    prepare,
-)
+from gamedp.solvers.request import Support, changed
+from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Answer, Run, finer_tolerance, widened
 
 if TYPE_CHECKING:
@@ -28,25 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.solvers.tools.run import Numbers
-
-__all__ = [
-    "MAX_STATES_IN_RATIONALS",
-    "STOPS",
-    "FixedPointSolver",
-    "PreparingSolver",
-    "Solver",
-    "decide_in_time",
-    "how_close",
-    "is_close",
-    "make_solution",
-    "reach",
-    "require",
-    "solution_of",
-    "solution_with",
-    "solve_as_asked",
-    "to_solver_input",
-    "way_out",
-]
 
 
 class Solver(Protocol):

@@ -15,10 +15,6 @@ from gamedp.solvers.tools.run import Run, outward
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-
-__all__ = ["BoundPair"]
-
 
 class BoundPair:
     """Lower and upper bounds of a run, narrowed component by component.

@@ -24,16 +24,7 @@ from gamedp.solvers.tools.run import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "MAX_GATHERED_NUMBERS",
-    "MAX_STATES_IN_KERNEL",
-    "Component",
-    "solve_by_components",
-    "solve_component",
-    "sweep_components",
-    "sweep_until_proven",
-]
-
+    from gamedp.runtime.arrays import Floats
 
 INITIAL_STATES = 64
 """Initial capacity for the states of a component."""
@@ -116,7 +107,7 @@ def solve_by_components(
 
 def _room_for(
     run: Run, num_states: int, num_choices: int, num_transitions: int
-) -> tuple[blocks.Block, NDArray[np.float64]]:
+) -> tuple[blocks.Block, Floats]:
     """Return a block for a number of states, and an array for their numbers."""
     block = blocks.reserve(num_states, num_choices, num_transitions, run.equation)
     return block, np.empty((blocks.NUMBERS, num_states))
@@ -259,7 +250,7 @@ class Component:
         swaps = run.problem.model.has_swaps
         self.who = component_sweeps.chooser_jit(self.size, self.block, swaps)
         self.memory = np.zeros(component_sweeps.MEMORY)
-        self.rearranged: tuple[Any, NDArray[np.float64], NDArray[Any]] | None = None
+        self.rearranged: tuple[Any, Floats, NDArray[Any]] | None = None
         self.is_expensive = False
         self.budget = min(TRANSITIONS, SWEEPS_BEFORE_ANOTHER_WAY * (self.size + self.lengths[1]))
         self.due = float(self.budget)
@@ -285,7 +276,7 @@ class Component:
         return 8 * UNIT * float(np.abs(self._at_work[1][blocks.VALUE]).max())
 
     @property
-    def _at_work(self) -> tuple[Any, NDArray[np.float64]]:
+    def _at_work(self) -> tuple[Any, Floats]:
         if self.rearranged is None:
             return self.block, self.numbers
         return self.rearranged[:2]

@@ -23,11 +23,11 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.bellman import deflation
+from gamedp.bellman import intervals
 from gamedp.bellman.equation import sweep_jit
 from gamedp.errors import UnsupportedProblemError
 from gamedp.graph.sets import almost_sure, end_components
@@ -46,13 +46,8 @@ from gamedp.solvers.tools.run import Answer, Run, finer_tolerance
 from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = ["bound_by_deflation"]
 
 SWEEPS_BEFORE_POLICIES = 1000
 """Sweeps over a component after which its policies are evaluated; then four times as many."""
@@ -225,7 +220,7 @@ class _Deflating(BoundPair):
             mine = states[who[states]]
             replies = run.policy.copy()
             opposite = self.upper if most else self.lower
-            deflation.reply_jit(mine, run.equation, opposite, most, replies)
+            intervals.reply_jit(mine, run.equation, opposite, most, replies)
             for policy in (run.policy.copy(), replies):
                 proven = self._proven_by(policy, who, 1e-6 * apart)
                 bounds = self.lower if most else self.upper
@@ -245,7 +240,7 @@ class _Deflating(BoundPair):
         allowed = self.share(number)
         moved, sweeps, due, patience = 1, 0, 1, SWEEPS_BEFORE_POLICIES
         while not sweeps or (moved and self.width(number) > allowed):
-            moved = deflation.narrow_jit(
+            moved = intervals.narrow_jit(
                 start, stop, run.equation, self.lower, self.upper, run.policy
             )
             run.visits[0] += stop - start
@@ -298,12 +293,12 @@ class _ComponentPart:
             if (np.inf if side else -np.inf) == pair.improper_value:
                 continue
             equation = pair.run.equation
-            changed = deflation.reply_jit(self.states, equation, bounds, not side, pair.replies)
+            changed = intervals.reply_jit(self.states, equation, bounds, not side, pair.replies)
             if changed or side not in self.sets:
                 self.sets[side] = self._end_components(side)
             offsets, members, stays = self.sets[side]
             pair.inside[stays] = True
-            moved += deflation.deflate_jit(
+            moved += intervals.deflate_jit(
                 offsets,
                 members,
                 pair.inside,
@@ -366,7 +361,7 @@ def _bound_opponents(
             prepared.problem, opponents, absolute, reporter, max_seconds=max_seconds
         )
         if answer.status is Status.ROUNDING:
-            from gamedp.solvers.tools.exact.bounds import narrowed  # noqa: PLC0415 - rare
+            from gamedp.solvers.tools.exact.work import narrowed  # noqa: PLC0415 - rare
 
             answer = narrowed(prepared, answer, absolute, max_seconds, reporter)
         if not relative or answer.status is not Status.SOLVED:

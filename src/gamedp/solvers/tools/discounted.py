@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.model.problem import Problem
-
-__all__ = [
-    "equation_of",
-    "is_narrow",
-    "is_one_equation",
-    "may_be_acyclic",
-    "solve_discounted",
-]
+    from gamedp.runtime.arrays import Floats
 
 FAR, WIDEST = 10, 20
 """Horizon below which sweeps are always the fastest, and the width beyond which they are."""
@@ -203,7 +196,7 @@ def _graph(model: Model) -> Graph:
     )
 
 
-def _probabilities(model: Model) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+def _probabilities(model: Model) -> tuple[NDArray[Any], Floats | None]:
     """Return the probabilities, as numbers in a codebook if memory access dominates the time."""
     if model.num_transitions >= TRANSITIONS_IN_CACHE and model.coded_probabilities is not None:
         return model.coded_probabilities
@@ -215,7 +208,7 @@ def _proven_one_by_one(
     problem: Problem,
     tolerance: float,
     reporter: Reporter,
-    numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    numbers: tuple[Floats, Floats, Floats],
     policy: NDArray[np.int64],
     sweeps: int,
 ) -> Solution:

@@ -20,16 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
-
-__all__ = [
-    "EndComponents",
-    "best_policy",
-    "equation_of",
-    "is_easy_to_eliminate",
-    "offsets_of",
-    "owners",
-    "ragged",
-]
+    from gamedp.runtime.arrays import Floats, Integers
 
 MAX_DENSE_STATES = 2000
 MAX_ENTRIES = 1 << 26
@@ -80,7 +71,7 @@ class EndComponents:
     states: NDArray[np.int64]
     offsets: NDArray[np.int64]
     choices: NDArray[np.int64]
-    node: NDArray[np.signedinteger[Any]]
+    node: Integers
     equation: Equation
 
     @classmethod
@@ -204,7 +195,7 @@ def best_policy(
     policy: NDArray[np.int64],
     tolerance: float,
     out_of_time: Callable[[], bool],
-) -> NDArray[np.float64] | None:
+) -> Floats | None:
     """Improve a policy of a communicating model until it earns the most; return its biases.
 
     Howard's policy iteration. Each policy is first changed to one with a single recurrent class,
@@ -235,7 +226,7 @@ def best_policy(
     owner = owners(graph.choice_offsets)
     source = np.repeat(owner, np.diff(graph.transition_offsets))
     counts = np.diff(graph.transition_offsets) + 10
-    biases: NDArray[np.float64] | None = None
+    biases: Floats | None = None
     for _ in range(MAX_POLICIES):
         chain = _ComponentChain.of(equation, policy)
         if chain.num_classes > 1:
@@ -282,7 +273,7 @@ class _ComponentChain:
     offsets: NDArray[np.int64]
     successors: NDArray[np.int64]
     probabilities: NDArray[Any]
-    rewards: NDArray[np.float64]
+    rewards: Floats
     structure: Structure
     classes: NDArray[np.int64]
     num_classes: int
@@ -306,7 +297,7 @@ class _ComponentChain:
             structure.num_end_components,
         )
 
-    def evaluate(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def evaluate(self) -> tuple[Floats, Floats] | None:
         """Return the biases, zero in one state of each class, and the gain of each class.
 
         Biases of transient states only if there is one class. None if the linear system is singular

@@ -57,20 +57,9 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
+    from gamedp.runtime.arrays import Flags, Floats, Integers
     from gamedp.runtime.limit import ProgressCallback
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = [
-    "at_zero",
-    "counts_zero",
-    "declare",
-    "may_be_forced",
-    "shifted_back",
-    "solve_where_ends_are_forced",
-]
 
 MAXIMISER_KEEPS, MINIMISER_KEEPS = np.uint8(1), np.uint8(2)
 """Two parts of a model: in each, one player keeps to the policy, and the other has all choices."""

@@ -30,7 +30,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -47,21 +47,15 @@ from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.reduction.gains import UNDECIDED, sign_for_all, signs_of_endless_play
 from gamedp.reduction.unfolding import fix, unfold
-from gamedp.solvers.tools.facts import Refusal, Undecided, refused_endless_value, refused_opponents
+from gamedp.solvers.request import Refusal, Undecided, refused_endless_value, refused_opponents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from gamedp.graph.structure import Structure
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
-
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = ["Opponents", "find_opponents"]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 @attrs.frozen(eq=False)

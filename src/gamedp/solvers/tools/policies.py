@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.bellman.equation import Equation
-
-__all__ = ["MOST_POLICIES", "improve_policies", "inner_matrix", "proper_policy"]
-
+    from gamedp.runtime.arrays import Floats
 
 MARGIN = 1e-12
 """Relative margin by which an action must be better to replace the policy's, above rounding."""
@@ -145,8 +143,8 @@ def inner_matrix(
     stop: int,
     equation: Equation,
     choices: NDArray[np.integer[Any]],
-    values: NDArray[np.float64],
-) -> tuple[Any, NDArray[np.float64]]:
+    values: Floats,
+) -> tuple[Any, Floats]:
     """Return choices of the component ``order[start:stop]`` as equations over its states.
 
     Parameters

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
-from gamedp.bellman import depth_first, escapes
+from gamedp.bellman import depth_first
 from gamedp.bellman.equation import unordered_equation
 from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.graph.graph import Graph
@@ -30,7 +30,7 @@ from gamedp.reduction import (
 from gamedp.results.status import Status
 from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.slices import VISITS
-from gamedp.solvers.tools.facts import (
+from gamedp.solvers.request import (
     Refusal,
     Support,
     Undecided,
@@ -44,18 +44,8 @@ from gamedp.solvers.tools.run import Answer, Components, DepthFirstResult, Run, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from gamedp.runtime.arrays import Floats, Integers
     from gamedp.runtime.limit import ProgressCallback
-
-__all__ = [
-    "Prepared",
-    "prepare",
-    "solve_process",
-    "support_by",
-    "support_of_averages",
-]
-
 
 UNKNOWN = Undecided()
 """A fact that has not been asked for yet."""
@@ -261,18 +251,18 @@ def search_depth_first(
     probable = isinstance(objective, Reachability)
     size, dtype = model.num_states, model.successors.dtype
     status = np.zeros(size, np.int8)
-    status[model.terminals] = escapes.MISSED
+    status[model.terminals] = depth_first.MISSED
     values = np.zeros(size)
     rewards = model.rewards
     if isinstance(objective, Reachability):
         if objective.allowed is not None:
-            status[~objective.allowed] = escapes.MISSED
-        status[objective.target] = escapes.SURE
+            status[~objective.allowed] = depth_first.MISSED
+        status[objective.target] = depth_first.SURE
         values[objective.target] = 1.0
         rewards = np.zeros(model.num_choices)
         rewards.flags.writeable = False
     elif isinstance(objective, TotalReward) and objective.until is not None:
-        status[objective.until] = escapes.DONE
+        status[objective.until] = depth_first.DONE
         values[model.terminals] = np.where(objective.until[model.terminals], model.payoffs, np.inf)
     equation = unordered_equation(
         Graph(model.choice_offsets, model.transition_offsets, model.successors),
@@ -319,7 +309,7 @@ def search_depth_first(
     if found != depth_first.ALL:
         return None
     if not probable:
-        check_range(model, np.where(status == escapes.MISSED, 0.0, values))
+        check_range(model, np.where(status == depth_first.MISSED, 0.0, values))
     count = int(cursor[depth_first.COMPONENTS])
     kept = order[: offsets[count]], place, offsets[: count + 1], nontrivial[:count]
     for array in kept:
@@ -368,8 +358,8 @@ def find_reduction(
 
 def _decided(
     reduction: Reduction,
-    states: NDArray[np.signedinteger[Any]],
-    limsups: NDArray[np.float64],
+    states: Integers,
+    limsups: Floats,
     out_of_time: Callable[[], bool],
 ) -> Reduction | Refusal:
     """Return the reduction, unless it might be better to earn and lose in turn for ever."""

@@ -9,11 +9,7 @@ import numpy as np
 
 from gamedp.bellman import residuals
 from gamedp.bellman.enclosures import rounded_outward
-from gamedp.errors import (
-    InvalidModelError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, Reachability
 from gamedp.reduction import never, quotient_kernels
 from gamedp.results.status import Status, width_of
@@ -32,22 +28,9 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.model.problem import Problem
     from gamedp.reduction import Reduction
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
-
-__all__ = [
-    "Answer",
-    "Components",
-    "DepthFirstResult",
-    "Run",
-    "check_range",
-    "finer_tolerance",
-    "finished",
-    "outward",
-    "room_for_policies",
-    "sweep_horizon",
-    "widened",
-]
+    Numbers = tuple[Floats, Floats, Floats]
 
 
 class Components(NamedTuple):
@@ -61,8 +44,8 @@ class Components(NamedTuple):
         Largest number of components with cycles on a path.
     """
 
-    component_offsets: NDArray[np.signedinteger[Any]]
-    nontrivial: NDArray[np.bool_]
+    component_offsets: Integers
+    nontrivial: Flags
     num_cyclic_levels: int
 
     @property
@@ -92,8 +75,8 @@ class DepthFirstResult(NamedTuple):
         Duration of the search.
     """
 
-    values: NDArray[np.float64]
-    errors: NDArray[np.float64]
+    values: Floats
+    errors: Floats
     policy: NDArray[np.int64]
     equation: Equation
     parts: Components
@@ -113,9 +96,9 @@ class Answer:
     sweeps : int
     """
 
-    values: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    values: Floats
+    lower: Floats
+    upper: Floats
     policy: NDArray[np.int64]
     status: Status
     sweeps: int
@@ -200,7 +183,7 @@ class Run:
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
         self.too_wide = Status.ROUNDING  # replaces SOLVED if bounds are too far apart
-        self.bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self.bounds: tuple[Floats, Floats] | None = None
         self._measured = -1, (0, 0)  # a component is measured a few times in a row
 
     @property
@@ -379,8 +362,8 @@ class Run:
 
     def _clipped(
         self,
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
+        lower: Floats,
+        upper: Floats,
         reduction: Reduction | None,
         low: float,
         high: float,
@@ -408,8 +391,8 @@ MOST_SWEEPS = 10_000
 def finished(
     model: Model,
     reduction: Reduction | None,
-    values: NDArray[np.float64],
-    errors: NDArray[np.float64],
+    values: Floats,
+    errors: Floats,
     policy: NDArray[np.int64],
     low: float,
     high: float,
@@ -453,9 +436,7 @@ def finished(
     return numbers, choices, width
 
 
-def outward(
-    values: NDArray[np.float64], errors: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def outward(values: Floats, errors: Floats) -> tuple[Floats, Floats]:
     """Return lower and upper bounds, at least as wide as values minus and plus errors."""
     lower = np.nextafter(values - errors, -np.inf)
     upper = np.nextafter(values + errors, np.inf)
@@ -520,9 +501,7 @@ def sweep_horizon(
     return step_policies, following
 
 
-def check_range(
-    model: Model, values: NDArray[np.float64], known: NDArray[np.float64] | None = None
-) -> None:
+def check_range(model: Model, values: Floats, known: Floats | None = None) -> None:
     """Raise InvalidModelError if a value, of any player, is too large for a 64-bit number.
 
     Parameters
@@ -541,10 +520,10 @@ def check_range(
 
 def widened(
     problem: Problem,
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
+    lower: Floats,
+    upper: Floats,
     rounding: tuple[float, float, float] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return bounds for the payoffs and rewards of the rules, which doubles may not hold.
 
     With payoffs off by at most p and rewards by r, the value of every policy is the same to within
@@ -615,9 +594,7 @@ def _most_steps(model: Model) -> float:
     return np.inf
 
 
-def finer_tolerance(
-    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float
-) -> float:
+def finer_tolerance(lower: Floats, upper: Floats, tolerance: float) -> float:
     """Return an absolute tolerance that may suffice for a relative one, by the bounds so far."""
     with np.errstate(invalid="ignore", over="ignore"):  # equal ones may be infinite
         wide = upper - lower > tolerance * np.maximum(lower, -upper)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -15,17 +15,10 @@ from gamedp.solvers.tools.prepared import solve_process
 from gamedp.solvers.tools.run import Answer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gamedp.model.problem import Problem
+    from gamedp.runtime.arrays import Flags, Floats, Integers
     from gamedp.runtime.limit import Reporter
     from gamedp.solvers.tools.opponents import Opponents
-
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = ["improve_strategies", "middle_of"]
 
 
 REFINEMENT = 16.0

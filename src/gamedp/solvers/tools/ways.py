@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 import warnings
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -45,7 +45,7 @@ from gamedp.solvers.tools.run import Answer, Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Found", "Ways", "moved"]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 SWEEPS = 256
 """Sweeps that improve a policy after which the ways are considered slow."""
@@ -75,8 +75,8 @@ class Found:
         Why the search stopped.
     """
 
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    lower: Floats
+    upper: Floats
     exits: NDArray[np.int64]
     status: Status
 
@@ -196,7 +196,7 @@ class Ways:
 
     def bounds(
         self,
-        gains: NDArray[np.float64],
+        gains: Floats,
         allowed: float,
         tolerance: float,
         seconds: float,
@@ -231,7 +231,7 @@ class Ways:
         status = late[0] if late else Status.SOLVED
         return Found(low.lower[: self.num_nodes], upper[: self.num_nodes], exits, status)
 
-    def _swept(self, gains: NDArray[np.float64], tolerance: float, budget: int) -> Found | None:
+    def _swept(self, gains: Floats, tolerance: float, budget: int) -> Found | None:
         """Return the result of sweeps, None if there would be many of them."""
         num_nodes, levels = self.num_nodes, self.model.structure.num_cyclic_levels
         low, high = np.full(num_nodes, np.nan), np.empty(num_nodes)
@@ -257,9 +257,7 @@ class Ways:
         )
         return Found(low, high, exits, Status.SOLVED) if close else None
 
-    def _solved(
-        self, gains: NDArray[np.float64], tolerance: float, seconds: float, max_sweeps: int
-    ) -> Answer:
+    def _solved(self, gains: Floats, tolerance: float, seconds: float, max_sweeps: int) -> Answer:
         """Return the value of staying in the best component, for given gains of each; (K,)."""
         payoffs = np.zeros(len(self.skeleton.terminals))
         payoffs[len(payoffs) - len(gains) :] = gains
@@ -268,7 +266,7 @@ class Ways:
 
     def policy(
         self, exits: NDArray[np.int64], within: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    ) -> tuple[NDArray[np.int64], Flags]:
         """Return the policy of the model's states, and where it stays permanently.
 
         Parameters
@@ -299,11 +297,11 @@ class Ways:
 
     def upper_biases(
         self,
-        gains: NDArray[np.float64],
-        values: NDArray[np.float64],
+        gains: Floats,
+        values: Floats,
         tolerance: float,
         seconds: float,
-    ) -> NDArray[np.float64] | None:
+    ) -> Floats | None:
         """Return h with ``g(s) + h(s) >= r + sum(P * h)`` for all choices, up to rounding; (S,).
 
         Within a component, h is `values`, (S,), plus a constant. The constants, and h outside, are
@@ -340,9 +338,7 @@ class Ways:
         bound = bound_of_total(model, "upper", seconds)
         return None if bound is None else values + bound[self.node]
 
-    def _surplus(
-        self, choices: NDArray[np.int64], gains: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _surplus(self, choices: NDArray[np.int64], gains: Floats, values: Floats) -> Floats:
         """Return the rewards of choices beyond the gain, with values as potentials; rounded up."""
         if not len(choices):
             return np.zeros(0)
@@ -364,13 +360,13 @@ class Ways:
 
     def lower_biases(
         self,
-        gains: NDArray[np.float64],
-        values: NDArray[np.float64],
+        gains: Floats,
+        values: Floats,
         policy: NDArray[np.int64],
-        stays: NDArray[np.bool_],
+        stays: Flags,
         tolerance: float,
         seconds: float,
-    ) -> NDArray[np.float64] | None:
+    ) -> Floats | None:
         """Return h with ``g(s) + h(s) <= r + sum(P * h)`` for a policy, up to rounding; (S,).
 
         Where the policy stays in a component, h is `values`; on the way there, the reward beyond
@@ -412,9 +408,7 @@ class Ways:
         )
         return bound_of_total(chain, "lower", seconds)
 
-    def _margin(
-        self, gains: NDArray[np.float64], values: NDArray[np.float64], tolerance: float
-    ) -> float:
+    def _margin(self, gains: Floats, values: Floats, tolerance: float) -> float:
         size = max(
             float(np.abs(numbers).max(initial=TINY))
             for numbers in (self.model.rewards, gains, values)
@@ -424,8 +418,8 @@ class Ways:
     def excess(
         self,
         upward: bool,
-        gains: NDArray[np.float64],
-        biases: NDArray[np.float64],
+        gains: Floats,
+        biases: Floats,
         policy: NDArray[np.int64],
     ) -> float:
         """Return by how much gains must be moved so that their inequality holds; see the kernel."""
@@ -434,9 +428,7 @@ class Ways:
         return max(0.0, float(over))
 
 
-def moved(
-    bounds: NDArray[np.float64], by: float, ends: NDArray[np.signedinteger[Any]]
-) -> NDArray[np.float64]:
+def moved(bounds: Floats, by: float, ends: Integers) -> Floats:
     """Return bounds that are moved outward, except for terminal states, whose value is zero."""
     if by == 0:
         return bounds
@@ -445,7 +437,7 @@ def moved(
     return np.asarray(result)
 
 
-def _margin(surplus: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+def _margin(surplus: Floats, values: Floats) -> float:
     """Return how much a bias may gain or lose on each step, so that its rounding is harmless."""
     scale = np.abs(surplus).max(initial=0.0) + np.abs(values).max(initial=0.0)
     return float(MARGIN * scale + TINY)
@@ -515,7 +507,7 @@ class _EliminatingRun(Run):
 
 def _most_steps(
     model: Model, states: NDArray[np.int64], choices: NDArray[np.int64], seconds: float
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the largest number of steps that some choices can take to leave their states."""
     size = len(states)
     place = np.full(model.num_states, size)
@@ -541,7 +533,7 @@ def _most_steps(
     return run.values[:size]
 
 
-def bound_of_total(model: Model, which: str, seconds: float) -> NDArray[np.float64] | None:
+def bound_of_total(model: Model, which: str, seconds: float) -> Floats | None:
     """Return a bound of the total reward, close enough for a bias; None if there is none."""
     scale = max(np.abs(numbers).max(initial=0.0) for numbers in (model.rewards, model.payoffs))
     try:
@@ -549,5 +541,5 @@ def bound_of_total(model: Model, which: str, seconds: float) -> NDArray[np.float
             solution = solved_total(model, 1e-3 * float(scale) + TINY, seconds)
     except InvalidModelError:  # beyond the range of these numbers
         return None
-    bound: NDArray[np.float64] = getattr(solution, which)
+    bound: Floats = getattr(solution, which)
     return bound if np.isfinite(bound).all() else None

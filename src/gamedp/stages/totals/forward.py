@@ -30,18 +30,7 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.stages.model import Onward
     from gamedp.stages.totals.kernels import Nodes
-    from gamedp.stages.vector_code import Program
-
-__all__ = [
-    "TOO_LARGE",
-    "ForwardPass",
-    "Layer",
-    "Transitions",
-    "Unfolded",
-    "are_countable",
-    "not_counted",
-    "unfolded_stage",
-]
+    from gamedp.stages.vector_code import StageProgram
 
 
 class ForwardPass:
@@ -472,7 +461,7 @@ class Unfolded:
 
     Attributes
     ----------
-    program : Program
+    program : StageProgram
         With a row for every state.
     inner : list of int
         The inner states of the program.
@@ -486,7 +475,7 @@ class Unfolded:
         from what is too small for a number.
     """
 
-    program: Program
+    program: StageProgram
     inner: list[int]
     nodes: Nodes
     end_of_node: NDArray[np.int64]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.runtime.jit import LANES, compiled
-from gamedp.stages.vector_code import Program, settle_row
+from gamedp.stages.vector_code import StageProgram, settle_row
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.signedinteger[Any]]
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
-
-__all__ = ["Nodes", "choose_jit", "enlist_jit", "move_jit", "push_jit", "spread_jit", "trace_jit"]
 
 
 class Nodes(NamedTuple):
@@ -45,7 +43,7 @@ class Nodes(NamedTuple):
     ends: Integers
 
 
-def spread(program: Program, nodes: Nodes, policy: Integers, weights: Floats) -> None:
+def spread(program: StageProgram, nodes: Nodes, policy: Integers, weights: Floats) -> None:
     """Fill `weights` (M,) with the probability of each node under the choices `policy` (N,)."""
     weights[:] = 0.0
     weights[0] = 1.0
@@ -64,7 +62,7 @@ spread_jit: Any = compiled(spread)
 
 
 def compare(
-    program: Program, place: int, alive: Flags, block: Floats, result: Floats, best: Floats,
+    program: StageProgram, place: int, alive: Flags, block: Floats, result: Floats, best: Floats,
     chosen: Integers,
 ) -> None:  # fmt: skip
     """Fill `chosen` (LANES,) with the first best choice of an inner state in each column.
@@ -102,7 +100,7 @@ compare_jit: Any = compiled(compare)
 
 
 def spread_block(
-    program: Program, nodes: Nodes, alive: Flags, block: Floats, weights: Floats
+    program: StageProgram, nodes: Nodes, alive: Flags, block: Floats, weights: Floats
 ) -> None:
     """Spread like `spread` for the best choices in each column; `weights` (M, LANES) are 0.
 
@@ -146,7 +144,7 @@ def spread_block(
 spread_block_jit: Any = compiled(spread_block)
 
 
-def fill(program: Program, end_values: Floats, first: int, alive: Flags, block: Floats) -> int:
+def fill(program: StageProgram, end_values: Floats, first: int, alive: Flags, block: Floats) -> int:
     """Find the values of all states in up to LANES contexts from `first` on.
 
     Parameters
@@ -182,12 +180,12 @@ def fill(program: Program, end_values: Floats, first: int, alive: Flags, block: 
 fill_jit: Any = compiled(fill)
 
 
-def trace(program: Program, nodes: Nodes, end_values: Floats, probabilities: Floats) -> int:
+def trace(program: StageProgram, nodes: Nodes, end_values: Floats, probabilities: Floats) -> int:
     """Find the probability of each end under the best policy in each of n contexts.
 
     Parameters
     ----------
-    program : Program
+    program : StageProgram
         With a row for every state, the inner ones in their order.
     end_values : (n, E)
         The value of each end in each context; NaN where it is not allowed.
@@ -220,7 +218,7 @@ def trace(program: Program, nodes: Nodes, end_values: Floats, probabilities: Flo
 trace_jit: Any = compiled(trace)
 
 
-def choose(program: Program, end_values: Floats, chosen: Integers) -> int:
+def choose(program: StageProgram, end_values: Floats, chosen: Integers) -> int:
     """Find for each of n contexts the first best choice of each inner state.
 
     Parameters

@@ -36,14 +36,6 @@ if TYPE_CHECKING:
     from gamedp.stages.model import StagedModel
     from gamedp.stages.totals.forward import Policy
 
-__all__ = [
-    "ExpectedEnds",
-    "distribution",
-    "distributions",
-    "end_probabilities",
-    "expected_ends",
-]
-
 
 def distribution(
     solution: StagedSolution | StagedModel,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Distribution"]
 
 LOST = 1e-300
 """Upper bound of what all probabilities lose to underflow: 2**-1075 with each product."""

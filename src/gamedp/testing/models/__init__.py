@@ -15,36 +15,6 @@ Fraction(3, 10)
 True
 """
 
-from gamedp.testing.models.control import Inventory, MachineReplacement, Queue, Stock
-from gamedp.testing.models.pig import Pig, PigState
-from gamedp.testing.models.random_models import random_model
-from gamedp.testing.models.walks import (
-    Cell,
-    CoinState,
-    ConsensusCoin,
-    GamblersRuin,
-    Ladder,
-    Rung,
-    SlipperyGrid,
-    SlowChain,
-    Spot,
-)
+from lazy_loader import attach_stub
 
-__all__ = [
-    "Cell",
-    "CoinState",
-    "ConsensusCoin",
-    "GamblersRuin",
-    "Inventory",
-    "Ladder",
-    "MachineReplacement",
-    "Pig",
-    "PigState",
-    "Queue",
-    "Rung",
-    "SlipperyGrid",
-    "SlowChain",
-    "Spot",
-    "Stock",
-    "random_model",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -8,8 +8,6 @@ from typing import Any
 import gamedp
 from gamedp.errors import shown
 
-__all__ = ["between", "whole"]
-
 
 def whole(least: int) -> Callable[[Any, Any, Any], None]:
     """Return a validator that requires an integer of at least `least`."""

@@ -12,8 +12,6 @@ import gamedp
 from gamedp.testing.exact import exact_values
 from gamedp.testing.models._parameters import between, whole
 
-__all__ = ["Inventory", "MachineReplacement", "Queue", "Stock"]
-
 CLOSED, OPEN = 0, 1
 KEEP, REPLACE = 0, 1
 
@@ -28,8 +26,28 @@ def _probabilities(values: object) -> object:
     return tuple(values) if isinstance(values, list) else values
 
 
+class _LongRun:
+    """Models of the long run: they start with nothing, never end, and earn on the way."""
+
+    __slots__ = ()
+
+    @property
+    def objective(self) -> gamedp.AverageReward:
+        """The objective intended for the model; discounted or for some months it also works."""
+        return gamedp.AverageReward()
+
+    def initial_state(self) -> Stock:
+        return Stock(0)
+
+    def is_terminal(self, state: Stock) -> bool:
+        return False
+
+    def payoff(self, state: Stock, player: int) -> float:
+        return 0.0
+
+
 @attrs.frozen
-class Inventory:
+class Inventory(_LongRun):
     """Each month goods are ordered, arrive immediately, and some of the stock is sold.
 
     The example of M. Puterman, "Markov Decision Processes", Wiley 1994, section 3.2.2: an order
@@ -63,21 +81,10 @@ class Inventory:
     holding: float = 1.0
     price: float = 8.0
 
-    @property
-    def objective(self) -> gamedp.AverageReward:
-        """The objective intended for the model; discounted or for some months it also works."""
-        return gamedp.AverageReward()
-
     def exact(self) -> Fraction:
         """Return the best average profit; feasible for some dozens of pieces."""
         values = exact_values(gamedp.compile(self, compile="never"), self.objective)
         return Fraction(values[0])
-
-    def initial_state(self) -> Stock:
-        return Stock(0)
-
-    def is_terminal(self, state: Stock) -> bool:
-        return False
 
     def actions(self, state: Stock) -> Iterator[int]:
         for pieces in range(self.capacity - state.level + 1):  # noqa: UP028 - numba knows no `yield from`
@@ -97,15 +104,12 @@ class Inventory:
         for asked in range(len(self.demand)):
             yield self.demand[asked], Stock(max(stock - asked, 0))
 
-    def payoff(self, state: Stock, player: int) -> float:
-        return 0.0
-
     def action_name(self, state: Stock, action: int) -> str:
         return f"order {action}"
 
 
 @attrs.frozen
-class Queue:
+class Queue(_LongRun):
     """A service counter with a queue; admitting customers or not decides the profit.
 
     In each slot of time one customer comes with probability a, or one leaves served with
@@ -139,11 +143,6 @@ class Queue:
             message = f"arrival={self.arrival} and service={service} are more than 1 together."
             raise gamedp.errors.InvalidParameterError(message)
 
-    @property
-    def objective(self) -> gamedp.AverageReward:
-        """The objective intended for the model."""
-        return gamedp.AverageReward()
-
     def exact(self) -> Fraction:
         """Return the best average profit."""
         return max(self.profit(limit) for limit in range(self.capacity + 1))
@@ -155,12 +154,6 @@ class Queue:
         let_in = sum(weights[:limit], Fraction(0))
         length = sum((i * weight for i, weight in enumerate(weights)), Fraction(0))
         return (Fraction(self.fee) * Fraction(self.arrival) * let_in - length) / sum(weights)
-
-    def initial_state(self) -> Stock:
-        return Stock(0)
-
-    def is_terminal(self, state: Stock) -> bool:
-        return False
 
     def actions(self, state: Stock) -> Iterator[int]:
         yield CLOSED
@@ -184,15 +177,12 @@ class Queue:
         if same > 0:
             yield same, state
 
-    def payoff(self, state: Stock, player: int) -> float:
-        return 0.0
-
     def action_name(self, state: Stock, action: int) -> str:
         return "let in" if action == OPEN else "turn away"
 
 
 @attrs.frozen
-class MachineReplacement:
+class MachineReplacement(_LongRun):
     """A machine wears out and earns less and less, until it is replaced.
 
     A new one earns `income` a day, and `wear` less with each level of wear, of which it gains one a
@@ -222,11 +212,6 @@ class MachineReplacement:
     wear: float = attrs.field(default=1.0, validator=between(0, float("inf")))
     cost: float = 20.0
 
-    @property
-    def objective(self) -> gamedp.AverageReward:
-        """The objective intended for the model."""
-        return gamedp.AverageReward()
-
     def exact(self) -> Fraction:
         """Return the best average income."""
         return max(self.average(level) for level in range(1, self.worst + 1))
@@ -236,12 +221,6 @@ class MachineReplacement:
         days = 1 / Fraction(self.decay)
         earned = sum(Fraction(self.income) - Fraction(self.wear) * i for i in range(level)) * days
         return (earned - Fraction(self.cost)) / (level * days + 1)
-
-    def initial_state(self) -> Stock:
-        return Stock(0)
-
-    def is_terminal(self, state: Stock) -> bool:
-        return False
 
     def actions(self, state: Stock) -> Iterator[int]:
         if state.level < self.worst:
@@ -260,9 +239,6 @@ class MachineReplacement:
         else:
             yield self.decay, Stock(state.level + 1)
             yield 1.0 - self.decay, state
-
-    def payoff(self, state: Stock, player: int) -> float:
-        return 0.0
 
     def action_name(self, state: Stock, action: int) -> str:
         return "replace" if action == REPLACE else "keep"

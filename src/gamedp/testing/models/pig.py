@@ -10,8 +10,6 @@ import attrs
 
 import gamedp
 
-__all__ = ["Pig", "PigState"]
-
 HOLD, ROLL = 0, 1
 FORMULA_UP_TO = 6
 

@@ -6,8 +6,6 @@ import numpy as np
 
 import gamedp
 
-__all__ = ["random_model"]
-
 
 def random_model(  # noqa: PLR0913 - each is one kind of difficulty
     seed: int,

@@ -13,19 +13,6 @@ from gamedp.errors import shown
 from gamedp.testing.exact import exact_from
 from gamedp.testing.models._parameters import between, whole
 
-__all__ = [
-    "Cell",
-    "CoinState",
-    "ConsensusCoin",
-    "GamblersRuin",
-    "Ladder",
-    "Rung",
-    "SlipperyGrid",
-    "SlowChain",
-    "Spot",
-]
-
-
 RIGHT, DOWN, LEFT, UP = 0, 1, 2, 3
 
 

@@ -9,18 +9,20 @@ export function toAddress(name, rest) {
   return `#${encodeURIComponent(name)}/${code}`;
 }
 
-// null if it names no game; {name, rest: null} if the rest cannot be read.
+// null if it names no game; {name, rest: null} if the rest cannot be read. `#name/puzzles` lists the puzzles.
 export function fromAddress(hash) {
-  const [name, code] = hash.replace(/^#/, "").split("/");
+  const [name, ...parts] = hash.replace(/^#/, "").split("/");
   if (!name) return null;
+  const isPuzzles = parts[0] === "puzzles";
+  const code = parts[isPuzzles ? 1 : 0];
   try {
     const known = decodeURIComponent(name);
-    if (!code) return { name: known, rest: {} };
+    if (!code) return { name: known, rest: {}, isPuzzles };
     const bytes = atob(code.replaceAll("-", "+").replaceAll("_", "/"));
     const text = new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
     const rest = JSON.parse(text);
     const good = rest !== null && typeof rest === "object" && !Array.isArray(rest);
-    return { name: known, rest: good ? rest : null };
+    return { name: known, rest: good ? rest : null, isPuzzles };
   } catch {
     return { name, rest: null };
   }

@@ -1,6 +1,6 @@
 // The page: what stands behind `#` says what is shown.
 
-import { fromAddress } from "./address.js";
+import { fromAddress, unpacked } from "./address.js";
 import { focusOn, h } from "./dom.js";
 import { Play } from "./play.js";
 import { showStart } from "./start.js";
@@ -76,6 +76,13 @@ async function show() {
     return;
   }
   speakFor(game);
+  if (wanted.isPuzzles) {
+    const { showPuzzles } = await import("./puzzles.js");
+    if (now !== shows) return;
+    await showPuzzles(page, source, game, unpacked(wanted.rest)?.parameters ?? {});
+    if (wasElsewhere && now === shows) focusOn(page.querySelector("h1"));
+    return;
+  }
   playing = new Play(page, source, game, wanted.rest);
   await playing.begin();
 }

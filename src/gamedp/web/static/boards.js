@@ -4,7 +4,7 @@
 
 import { h, s, still, pause } from "./dom.js";
 import { named, number, words } from "./words.js";
-import { drawPits, pitsInWords, sow } from "./pits.js";
+import { drawPits, movePits, pitsInWords, sow } from "./pits.js";
 
 const DRAWN = 60; // pieces of a heap; more are only counted
 const IN_A_LINE = 20;
@@ -122,6 +122,14 @@ export async function animate(frame, before, after, action) {
   if (still() || !before || !after || before.kind !== after.kind) return;
   if (after.kind === "pits") await sow(frame, before, after, action);
   if (after.kind === "heaps") await takeAway(frame, before, after);
+}
+
+// Shows a step: the picture after it, and what changes until then. `hand` is where stones in the hand are from.
+export async function moveTo(frame, before, after, memory, pace, hand) {
+  if (before.kind === "pits" && after.kind === "pits") return movePits(frame, before, after, pace, hand);
+  frame.replaceChildren(draw(after, after.text, memory));
+  if (before.kind === "heaps" && after.kind === "heaps") await takeAway(frame, before, after);
+  return null;
 }
 
 function heaps(view, spots, memory) {

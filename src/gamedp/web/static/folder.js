@@ -167,7 +167,8 @@ export async function position(name, body, signal) {
   }
   const payoffs = finite(now.position.payoffs, now.earned);
   return {
-    ...now.position, game: table.game, line: now.line, played, previous: now.steps.at(-1)?.position.view ?? null, pending, earned: now.earned, payoffs,
+    ...now.position, game: table.game, line: now.line, played, previous: now.steps.at(-1)?.position.view ?? null,
+    steps: now.steps.at(-1)?.chance.steps ?? [], pending, earned: now.earned, payoffs,
     range: table.range, basis: table.basis,
   };
 }
@@ -214,6 +215,11 @@ export async function history(name, body, signal) {
     payoffs: finite(now.position.payoffs, now.earned), players,
     mistakes: mistakes.map((ply) => ply.ply),
   };
+}
+
+export async function puzzles(name, body, signal) {
+  const { game, basis, puzzles: found = [] } = await tableOf(name, body, signal);
+  return { game, basis, puzzles: found };
 }
 
 export const surface = (name, query, signal) =>

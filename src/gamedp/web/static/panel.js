@@ -5,6 +5,7 @@ import { actionsOf, die, markLast, writeValues } from "./boards.js";
 import { become, focusOn, h, mayFocus, s, unseen } from "./dom.js";
 import { mistakeWords, past } from "./past.js";
 import { seats, standing } from "./seats.js";
+import { Story } from "./story.js";
 import { isFirstVisit, rulesOf } from "./rules.js";
 import { headline } from "./start.js";
 import { capital, named, number, small, whole, words } from "./words.js";
@@ -36,6 +37,7 @@ export class Panel {
     this.trayWords = h("p", { class: "tray-words" });
     this.trayBox = h("div", { class: "tray", hidden: true }, this.tray, this.trayWords);
     this.curtain = h("div", { class: "curtain", hidden: true });
+    this.story = new Story(play, this.board);
     this.seats = seats(play);
     this.standing = standing(play);
     this.actions = h("ul", { class: "actions", onkeydown: (event) => this.typeFace(event) });
@@ -47,22 +49,27 @@ export class Panel {
     this.hint = button(words.hint, () => this.showHint());
     this.handToggle = toggle(words.byHand, play.byHand, (on) => play.setByHand(on), words.byHandHelp);
     this.past = past(play);
+    this.why = whyOf(play);
+    this.task = h("div", { class: "puzzle", hidden: true });
+    this.toPuzzles = h("a", { class: "all", hidden: true }, words.puzzles);
     this.surface = play.game.surface ? surfaceOf(play) : null;
     play.page.replaceChildren(
       h("div", { class: "play" },
         h("section", { class: "table" },
           h("div", { class: "title" }, this.heading,
             said.length ? h("p", { class: "rules" }, said.join(" · ")) : null,
-            h("a", { href: "#", class: "all" }, words.otherGames)),
+            this.toPuzzles, h("a", { href: "#", class: "all" }, words.otherGames)),
           rulesOf(play.game, all, example, this.isFirst),
+          this.task,
           this.status,
           this.banner,
           h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
+          this.story.element,
           this.standing.element),
         h("div", { class: "beside" }, h("section", { class: "choices" },
           h("div", { class: "choices-head" }, this.actionsTitle,
             toggle(words.values, play.values, (on) => play.setValues(on))),
-          this.actions, this.exact, this.basis,
+          this.actions, this.why.element, this.exact, this.basis,
           h("div", { class: "tools" }, this.undo, this.hint,
             button(words.link, () => this.copyLink()),
             button(words.newGame, () => play.again()), this.handToggle)),
@@ -77,7 +84,10 @@ export class Panel {
     if (!play.now) return;
     this.keepFocus();
     this.paintBoard();
+    this.story.paint();
     this.paintActions();
+    this.why.paint();
+    this.paintPuzzle();
     this.seats.paint();
     this.standing.paint();
     this.say(this.statusWords());
@@ -89,6 +99,17 @@ export class Panel {
     this.paintBanner();
     this.surface?.follow?.(play.now);
     this.giveFocus();
+  }
+
+  // The way to the puzzles; and what is said of the one that is tried.
+  async paintPuzzle() {
+    const { play } = this;
+    this.toPuzzles.hidden = play.now.basis.kind !== "table" || play.seats.length > 2;
+    const { addressOfAll, paintTask } = this.toPuzzles.hidden || (this.toPuzzles.hasAttribute("href") && !play.puzzle)
+      ? {} : await import("./puzzles.js");
+    if (addressOfAll) this.toPuzzles.setAttribute("href", addressOfAll(play.game.name, play.parameters));
+    if (play.puzzle) await paintTask?.(play, this.task);
+    else this.task.hidden = true;
   }
 
   paintPast() {
@@ -383,6 +404,28 @@ function surfaceOf(play) {
     }
   });
   return box;
+}
+
+// Why a move is good or bad: worked out when somebody opens the box.
+function whyOf(play) {
+  const body = h("div", { class: "why-body" });
+  const element = h("details", { class: "why" }, h("summary", {}, words.why), body);
+  let of = null;
+  async function paint() {
+    const { now } = play;
+    element.hidden = now.over || Boolean(play.asking);
+    if (element.hidden || !element.open || play.busy || of === now) return;
+    of = now;
+    try {
+      const { explain } = await import("./why.js");
+      if (of === play.now) await explain(play, body);
+    } catch (error) {
+      of = null; // closed and opened, it is tried again
+      body.replaceChildren(h("p", { class: "problem", role: "alert" }, error.message || words.unreachable));
+    }
+  }
+  element.addEventListener("toggle", () => play.now && paint());
+  return { element, paint };
 }
 
 // What has been worth something in this game so far, and what its next actions are: as far as bars reach.

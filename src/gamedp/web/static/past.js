@@ -55,8 +55,9 @@ export function past(play) {
       ...plies.map((ply, n) => h("li", {}, row(play, ply, isShown, go),
         nested(play, branches, branches.filter(({ of, at }) => !of && at === n)))),
       later.length ? h("li", {}, nested(play, branches, later)) : null));
-    const isOver = Boolean(play.now?.over) && play.isLive && known?.over && known.kind !== "none";
-    become(report, h("div", { class: "report", hidden: !isOver }, ...(isOver ? reportOf(play, known, go) : [])));
+    const isOver = Boolean(play.now?.over) && play.isLive && known?.over && (known.kind !== "none" || known.values !== null);
+    const told = !isOver ? [] : known.kind === "none" ? searchedReport(play, known, go) : reportOf(play, known, go);
+    become(report, h("div", { class: "report", hidden: !isOver }, ...told));
     const here = list.querySelector("[aria-current]");
     const place = `${play.cursor} ${plies.length}`;
     if (here && place !== shown) list.scrollTop = here.offsetTop - list.clientHeight / 2;
@@ -130,6 +131,31 @@ function part(value, text, name, kind, isMistake = false) {
 
 export const mistakeWords = (play, ply) =>
   words.mistakeLine(ply.ply + 1, play.nameOf(ply.mover), named(ply.name), named(ply.best_name));
+
+// The mistakes of a game that is only searched: what bounds prove, and then what the search thinks.
+export function searchedReport(play, known, go) {
+  const found = known.plies.flatMap((ply) => {
+    const before = play.positionOf(ply.ply);
+    const entry = before.actions.find(({ action }) => action === ply.action);
+    const best = before.actions.find((each) => each.best !== "no" && each.number !== null);
+    if (!best || entry.number === null || entry.best !== "no") return [];
+    const bounds = [before.value.lower, entry.upper];
+    const sure = bounds.includes(null) ? 0 : Number(bounds[0]) - Number(bounds[1]);
+    const cost = sure > 0 ? sure : Number(entry.loss);
+    return cost > 0 ? [{ ply: { ...ply, best_name: best.name }, before, isProven: sure > 0, cost }] : [];
+  }).sort((one, other) => other.isProven - one.isProven || other.cost - one.cost);
+  const rows = found.map(({ ply, before, isProven, cost }) => {
+    const size = (isProven ? words.bounds["≥"] : words.bounds["≈"]) + change(before, cost, false);
+    return h("li", {}, h("button", { type: "button", class: "ply", onclick: () => go(ply.ply) },
+      h("span", { class: "ply-name" }, mistakeWords(play, ply)),
+      h("span", { class: `part${isProven ? " part-choice is-mistake" : ""}` }, words[isProven ? "provenCost" : "opinionCost"](size))));
+  });
+  return [
+    h("h3", {}, words.report),
+    rows.length ? h("h4", {}, words.searchedMistakes) : h("p", {}, words.noSearchedMistakes),
+    rows.length ? h("ol", { class: "plies mistakes" }, ...rows) : null,
+  ].filter(Boolean);
+}
 
 function reportOf(play, known, go) {
   const rows = known.players.map((each) =>

@@ -130,43 +130,64 @@ const countAt = (view, key) => {
   return row === "store" ? view.stores[place] : view.rows[row][place];
 };
 
+// The pits of the drawing in `frame`: where they are, what shows another number in one, and a stone that flies.
+function pitsOf(frame, view) {
+  const drawing = frame.querySelector("svg");
+  const isNarrow = drawing.hasAttribute("data-narrow");
+  const { found, two, height } = places(view, isNarrow);
+  const half = halfOf(two, height);
+  const groups = new Map([...frame.querySelectorAll("[data-key]")].map((g) => [g.dataset.key, g]));
+  const show = (key, count) => {
+    const isStore = key.startsWith("store");
+    content(groups.get(key), count, isStore ? 24 : 32, isStore ? belowStore(isNarrow, half) : isNarrow ? 62 : 56);
+  };
+  const fly = async (from, to, duration) => {
+    const [[x0, y0], [x, y]] = [found.get(from), found.get(to)];
+    const stone = s("circle", { class: "stone flying", r: 7.5 });
+    drawing.append(stone);
+    await stone.animate(
+      [
+        { transform: `translate(${x0}px, ${y0 - 8}px)` },
+        { transform: `translate(${(x + x0) / 2}px, ${Math.min(y, y0) - 46}px)`, offset: 0.5 },
+        { transform: `translate(${x}px, ${y - 8}px)` },
+      ],
+      { duration, easing: "ease-in-out", fill: "forwards" },
+    ).finished;
+    stone.remove();
+  };
+  return { keys: [...groups.keys()], show, fly };
+}
+
+// Show a step of a move: stones come from the pits that have fewer now, or from the hand, which holds those of
+// the pit `hand`. Returns where the hand's are from after it.
+export async function movePits(frame, before, after, pace, hand) {
+  const { keys, show, fly } = pitsOf(frame, before);
+  const gain = (key) => countAt(after, key) - countAt(before, key);
+  const [fewer, more] = [keys.filter((key) => gain(key) < 0), keys.filter((key) => gain(key) > 0)];
+  for (const key of fewer) show(key, countAt(after, key));
+  const from = fewer.length || hand === null ? fewer : [hand];
+  await Promise.all(more.flatMap((to) => from.map((key) => fly(key, to, pace * (fewer.length ? 2.5 : 1)))));
+  for (const key of more) show(key, countAt(after, key));
+  return fewer.length ? fewer[0] : hand;
+}
+
 // `frame` shows the new position; show the old one again, sow, and let the rest follow.
 export async function sow(frame, before, after, action) {
   const spot = before.spots.find((each) => each.action === action);
   if (!spot) return;
   const [row, place] = spot.place;
   const from = `${row},${place}`;
-  const isNarrow = frame.querySelector("svg").hasAttribute("data-narrow");
-  const { found, two, height } = places(before, isNarrow);
-  const half = halfOf(two, height);
-  const groups = new Map([...frame.querySelectorAll("[data-key]")].map((g) => [g.dataset.key, g]));
-  const drawing = frame.querySelector("svg");
-  const show = (key, count) => {
-    const isStore = key.startsWith("store");
-    content(groups.get(key), count, isStore ? 24 : 32, isStore ? belowStore(isNarrow, half) : isNarrow ? 62 : 56);
-  };
-  const held = new Map([...groups.keys()].map((key) => [key, countAt(before, key)]));
+  const { keys, show, fly } = pitsOf(frame, before);
+  const held = new Map(keys.map((key) => [key, countAt(before, key)]));
   for (const [key, count] of held) show(key, count);
   let hand = held.get(from);
   const step = Math.max(30, Math.min(110, 900 / Math.max(hand, 1)));
   show(from, 0);
   held.set(from, 0);
   const round = ring(before, row);
-  const [x0, y0] = found.get(from);
   for (let at = round.indexOf(from) + 1; hand > 0; hand--, at++) {
     const key = round[at % round.length];
-    const [x, y] = found.get(key);
-    const stone = s("circle", { class: "stone flying", r: 7.5 });
-    drawing.append(stone);
-    stone.animate(
-      [
-        { transform: `translate(${x0}px, ${y0 - 8}px)` },
-        { transform: `translate(${(x + x0) / 2}px, ${Math.min(y, y0) - 46}px)`, offset: 0.5 },
-        { transform: `translate(${x}px, ${y - 8}px)` },
-      ],
-      { duration: 2.2 * step, easing: "ease-in-out", fill: "forwards" },
-    ).finished.then(() => {
-      stone.remove();
+    fly(from, key, 2.2 * step).then(() => {
       held.set(key, held.get(key) + 1);
       show(key, held.get(key));
     });
@@ -175,5 +196,5 @@ export async function sow(frame, before, after, action) {
   await pause(2.2 * step + 60);
   const different = [...held].filter(([key, count]) => countAt(after, key) !== count);
   if (different.length) await pause(220); // a capture, or a chain: seen as one step
-  for (const key of groups.keys()) show(key, countAt(after, key));
+  for (const key of keys) show(key, countAt(after, key));
 }

@@ -33,6 +33,7 @@ export class Play {
     this.seed = Number.isSafeInteger(rest.seed) && rest.seed >= 0 ? rest.seed : newSeed();
     this.byHand = rest.hand === true;
     this.values = rest.values !== false;
+    this.puzzle = isPuzzle(rest.puzzle) ? rest.puzzle : null;
     this.cursor = this.line.actions.length;
     this.positions = new Map();
     this.memory = {};
@@ -92,6 +93,7 @@ export class Play {
     rest.seed = this.seed;
     if (this.byHand) rest.hand = true;
     if (!this.values) rest.values = false;
+    if (this.puzzle) rest.puzzle = this.puzzle;
     if (this.branches.length) rest.branches = packedBranches(this.line, this.branches);
     return toAddress(this.game.name, rest);
   }
@@ -168,6 +170,10 @@ export class Play {
   part(plies) {
     const { start, actions, outcomes } = this.line;
     return { start, actions: actions.slice(0, plies), outcomes: outcomes.slice(0, plies) };
+  }
+
+  positionOf(plies) {
+    return this.positions.get(JSON.stringify(this.part(plies)));
   }
 
   async positionAt(plies) {
@@ -314,13 +320,29 @@ export class Play {
     this.showChance(entry?.chance.length > 1 ? answer.played : null);
     if (this.chance && seen) await fall(this.panel.tray, seen);
     if (turn !== this.turn) return;
+    if (answer.steps.length) await this.panel.story.tell(before.view, answer.steps);
+    if (turn !== this.turn) return;
     this.panel.paintBoard();
-    await animate(this.panel.board, before.view, answer.view, action);
+    if (!answer.steps.length) await animate(this.panel.board, before.view, answer.view, action);
     if (turn !== this.turn) return;
     this.busy = false;
     this.moves = false;
     this.panel.paint();
     this.panel.paintPast();
+  }
+
+  // What the last action has done, once more.
+  async tellAgain() {
+    if (this.busy || !this.now?.steps.length) return;
+    const { turn } = this;
+    this.busy = true;
+    this.moves = true;
+    this.panel.paint();
+    await this.panel.story.tell(this.now.previous, this.now.steps);
+    if (turn !== this.turn) return;
+    this.busy = false;
+    this.moves = false;
+    this.panel.paint();
   }
 
   showChance(played) {
@@ -363,7 +385,7 @@ export class Play {
   // What each player can expect in all at each ply; null where that has not been searched.
   estimates() {
     return Array.from({ length: this.line.actions.length + 1 }, (_, plies) => {
-      const found = this.positions.get(JSON.stringify(this.part(plies)));
+      const found = this.positionOf(plies);
       if (!found || !(found.over || found.each.length)) return null;
       if (found.over) return found.payoffs.map(Number);
       if (found.each.some(({ number }) => number === null)) return null;
@@ -481,7 +503,7 @@ export class Play {
     this.stopBack?.abort();
     this.seed = newSeed();
     this.line = { start: null, actions: [], outcomes: [] };
-    Object.assign(this, { branches: [], leftOut: 0, past: null, pastTrouble: "", broken: false });
+    Object.assign(this, { branches: [], leftOut: 0, puzzle: null, past: null, pastTrouble: "", broken: false });
     this.showChance(null);
     focusOn(this.panel.heading);
     await this.look(0);
@@ -528,6 +550,9 @@ export class Play {
     return draw(this.now.view, this.now.text, this.memory);
   }
 }
+
+// Which puzzle a game is, from 1, and the ply at which it begins.
+const isPuzzle = (puzzle) => [puzzle?.n, puzzle?.at].every((number) => Number.isSafeInteger(number) && number >= 0);
 
 const isRefused = (error) => [409, 413, 422].includes(error.status);
 

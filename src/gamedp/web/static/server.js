@@ -65,6 +65,8 @@ export const position = (name, body, signal, progress) =>
 export const history = (name, body, signal, progress) =>
   post(name, "history", body, signal, progress);
 
+export const puzzles = (name, body, signal, progress) => post(name, "puzzles", body, signal, progress);
+
 // The pages that games bring along, and their answers.
 export const pages = async () => (await answered("api/pages", {}, nothing)).json();
 

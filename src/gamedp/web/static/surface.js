@@ -128,6 +128,17 @@ export async function showFigure(page, source, game, isGone) {
   if (window.parent === window) focusOn(heading);
 }
 
+// The slice through a position, with a ring where it is, and what it shows; null if the position is not on one.
+export async function sliceHere(play, { state }) {
+  const { x, y, z, action } = play.game.surface;
+  const query = { x, y, z, action, parameters: JSON.stringify(play.parameters) };
+  const data = read(await play.source.surface(play.game.name, query, play.gone.signal));
+  const here = placeOf(data, { x, y, z }, state);
+  if (!here) return null;
+  const picture = profile(data, here.j, here, 480, "");
+  return { picture, name: nameOf(play, action), x: named(x), y: `${named(y)}: ${data.y0 + here.j}`, z: named(z) };
+}
+
 function nameOf(play, action) {
   for (const position of play.positions.values()) {
     const found = position.actions.find((each) => each.action === action);
@@ -265,8 +276,9 @@ function mostCut({ nx, ny, intervals }) {
   return most ? gaps.indexOf(most) : Math.floor(ny / 2);
 }
 
-// A slice, flat: each column as high as there are positions, and every cell coloured where the action is best.
-function profile(data, slice, mark, wide, title) {
+// A slice, flat: each column as high as there are positions, and every cell coloured where the action is best; a ring is
+// where the game stands.
+function profile(data, slice, here, wide, title) {
   const { nx, ny, z0, z1, x0, tops, intervals, reached } = data;
   const [left, foot, high] = [30, 20, 180 + wide / 5];
   const [column, row] = [(wide - left) / nx, (high - foot) / (z1 - z0 + 1)];
@@ -286,7 +298,10 @@ function profile(data, slice, mark, wide, title) {
       })));
     }
   }
-  if (mark) parts.push(bar(mark.i, mark.z, mark.z, { class: "mark" }));
+  if (here) {
+    const middle = { cx: left + (here.i + 0.5) * column, cy: high - foot - (here.z - z0 + 0.5) * row };
+    parts.push(s("circle", { class: "ring-under", ...middle, r: 8 }), s("circle", { class: "ring", ...middle, r: 8 }));
+  }
   const text = (x, y, content, kind) => s("text", { x, y, class: `tick ${kind}` }, String(content));
   return s("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": title }, ...parts,
     text(left - 6, high - foot, z0, ""), text(left - 6, 12, z1, ""),

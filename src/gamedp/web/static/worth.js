@@ -15,7 +15,7 @@ const isFinal = (stakes, value) => isShare(stakes) && stakes.certain
   && [0, 0.5, 1].includes(shareOf(stakes, value));
 
 // Of what is only just possible, or all but certain, no more is said than that.
-function percent(share) {
+export function percent(share) {
   if (share > 0 && share < 0.0005) return `< ${number(0.1)} %`;
   if (share < 1 && share >= 0.9995) return `> ${number(99.9)} %`;
   return `${number(100 * share, { digits: share === 1 || share === 0 ? 0 : 1 })} %`;
@@ -25,7 +25,7 @@ function amount(size) {
   return size > 0 && size < 0.05 ? `< ${number(0.1, ONE_DIGIT)}` : number(size, ONE_DIGIT);
 }
 
-const resultOf = (stakes, value) => ["loss", "draw", "win"][2 * shareOf(stakes, value)];
+export const resultOf = (stakes, value) => ["loss", "draw", "win"][2 * shareOf(stakes, value)];
 
 // "54.0 % to win", "2 stones ahead", "12.4 more points", "wins in 3".
 function phrase(now, value, { ends, plies }, isOfPlayer) {
@@ -69,7 +69,7 @@ export function costOf(now, entry) {
 }
 
 // Without chance, a solved game is won, drawn or lost.
-const isResult = (now) => isShare(stakesOf(now)) && stakesOf(now).certain;
+export const isResult = (now) => isShare(stakesOf(now)) && stakesOf(now).certain;
 
 // What a mistake has made of a position; short, as it stands in a list.
 export function fallOf(now, ply, isShort) {

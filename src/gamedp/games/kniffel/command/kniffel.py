@@ -50,10 +50,7 @@ from gamedp.games.kniffel import (
     report,
     shown,
 )
-from gamedp.games.kniffel.boxes import refuse
-from gamedp.games.kniffel.words import in_words
-
-__all__ = ["kniffel"]
+from gamedp.games.kniffel.boxes import in_words, refuse
 
 NAME = "kniffel"
 

@@ -9,7 +9,7 @@ Both by Howard's policy iteration; averages as in [1]_.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import attrs
 import numpy as np
@@ -27,14 +27,9 @@ from gamedp.solvers.tools.exact.systems import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
     from gamedp.model.problem import Problem
     from gamedp.results.status import Status
-
-    Integers = NDArray[np.signedinteger[Any]]
-
-__all__ = ["Averages", "Process", "StoppedError", "Terms"]
+    from gamedp.runtime.arrays import Integers
 
 
 class StoppedError(GamedpError):

@@ -35,19 +35,6 @@ flint: Any = None
 with contextlib.suppress(ImportError):  # without the extra "exact"
     flint = importlib.import_module("flint")
 
-__all__ = [
-    "Rational",
-    "RationalModel",
-    "Value",
-    "as_fraction",
-    "enclosed",
-    "enclosed_values",
-    "is_infinite",
-    "is_less",
-    "rational",
-    "solve_linear_system",
-]
-
 Rational: TypeAlias = Any
 Value: TypeAlias = Any
 

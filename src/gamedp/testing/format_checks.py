@@ -10,10 +10,8 @@ import attrs
 import numpy as np
 
 import gamedp
-from gamedp.testing.check_solver import small_problems
 from gamedp.testing.complaints import Complaints
-
-__all__ = ["FormatReport", "check_format"]
+from gamedp.testing.solver_checks import small_problems
 
 CUTS = 25
 """Number of places at which a file is cut, and at which a byte is changed."""

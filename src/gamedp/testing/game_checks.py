@@ -23,8 +23,6 @@ from gamedp.testing.complaints import (
     check_value,
 )
 
-__all__ = ["Report", "check_game", "examination_of_game"]
-
 TOLERANCE = 1e-9
 
 ERRORS = "no rule raises an error"
@@ -38,6 +36,8 @@ CANONICAL = "canonical is a symmetry"
 NAMES = "names are text"
 HEURISTIC = "the heuristic is finite"
 VIEWS = "views show actions that there are"
+STEPS = "steps end at the next position"
+PATTERNS = "patterns are of positions"
 COUNTS = "something counts"
 ACYCLIC = "the claim acyclic"
 COMPILED = "compiled and plain rules give the same model"
@@ -51,6 +51,9 @@ OPTIONAL = {
     VIEWS: ("view", "outcome_view"),
 }
 """Checks of methods that a game need not have."""
+
+MOST_POSITIONS_TOLD = 200
+"""Largest number of positions whose steps and patterns are checked: they have many pictures."""
 
 OF_THE_MODEL = (COUNTS, ACYCLIC, COMPILED)
 """Checks that need all states, and rules without a fault."""
@@ -102,8 +105,9 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     changed; that payoffs and rewards are finite and, of two players, add up to `constant_sum` and
     to zero; that `canonical` is settled and a true symmetry: a state and its representative have
     corresponding choices, outcomes and payoffs; the claim `acyclic`; `is_state`; `heuristic`; that
-    names are text, and views are views whose spots play existing actions; and that compiled and
-    plain rules give the same model. Warns if no play ends and nothing is earned.
+    names are text, and views are views whose spots play existing actions; that the steps from the
+    first 200 positions end with the picture of the next one, and their patterns name positions; and
+    that compiled and plain rules give the same model. Warns if no play ends and nothing is earned.
 
     Parameters
     ----------
@@ -140,6 +144,8 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
       canonical is a symmetry
       names are text
       views show actions that there are
+      steps end at the next position
+      patterns are of positions
       something counts
       the claim acyclic
     """
@@ -153,6 +159,7 @@ def examination_of_game(
     rules = gamedp.rules.Rules(game)
     names = [VALUE, ERRORS, DETERMINISTIC, STATES, MOVER, ACTIONS, PROBABILITIES, NUMBERS]
     names += [name for name, members in OPTIONAL.items() if any(hasattr(game, m) for m in members)]
+    names += [STEPS] * rules.has_steps + [PATTERNS] * rules.has_pattern
     names += [COUNTS, *[ACYCLIC] * rules.claims_acyclic, *[COMPILED] * (compile is not False)]
     examine = functools.partial(_examine, rules, max_states, bool(compile))
     return Examination(f"{shown(game)} is not a valid game", tuple(names), examine)
@@ -391,6 +398,8 @@ class _Checker:
         if len(set(actions)) < len(actions):
             self._add(ACTIONS, f"actions({shown(state)}) repeats itself: {shown(actions)}")
         self._check_view(state, actions)
+        if rules.has_pattern and self.positions < MOST_POSITIONS_TOLD:
+            self._check_pattern(state)
         for action in actions:
             if not hasattr(action, "__index__") or not -(2**31) <= action < 2**31:
                 self._add(
@@ -419,6 +428,8 @@ class _Checker:
                 asked = f"outcome_view({shown(state)}, {shown(action)}, {outcome})"
                 shows = functools.partial(rules.outcome_view, state, action, outcome)
                 self._twice(asked, shows, VIEWS)
+            if rules.has_steps and self.positions < MOST_POSITIONS_TOLD:
+                self._check_steps(state, action, outcome, pairs[outcome][1])
         yield from ((successor, place) for probability, successor, *_ in pairs if probability)
 
     def _check_probabilities(self, pairs: list[Any], place: str) -> bool:
@@ -495,6 +506,35 @@ class _Checker:
         for action in () if view is FAILED else view.spots:
             if action not in actions:
                 self._add(VIEWS, f"{asked} has a spot for action {action}, which is none there")
+
+    def _check_pattern(self, state: Any) -> None:
+        """Check that a pattern is one, and names states."""
+        asked = f"pattern({shown(state)})"
+        pattern = self._twice(asked, lambda: self.rules.pattern(state), PATTERNS)
+        if pattern is FAILED or pattern is None:
+            return
+        for name, other in pattern.row:
+            if not isinstance(other, self.kind):
+                words = f"{asked} calls {shown(other)} {name}, which is not a {self.kind.__name__}"
+                self._add(PATTERNS, words)
+        if pattern.here is not None and pattern.row[pattern.here][1] != state:
+            self._add(PATTERNS, f"{asked} has another position where here says it is")
+
+    def _check_steps(self, state: Any, action: Any, outcome: int, following: Any) -> None:
+        """Check that the steps of an action end with the picture of the next position."""
+        asked = f"steps({shown(state)}, {shown(action)}, {outcome})"
+        ask = functools.partial(self.rules.steps, state, action, outcome)
+        told = self._twice(asked, ask, STEPS)
+        if told is FAILED or not told:
+            return
+        view = self._twice(f"view({shown(following)})", lambda: self.rules.view(following), VIEWS)
+        last = told[-1][1]
+        if view is not FAILED and attrs.evolve(last, spots={}) != attrs.evolve(view, spots={}):
+            self._add(
+                STEPS,
+                f"{asked} ends with another picture than that of {shown(following)}:\n"
+                f"{last}\nand not\n{view}",
+            )
 
     def _check_symmetry(self, state: Any, representative: Any, swapped: bool) -> None:
         """Compare a state with its representative: all relevant content must agree."""

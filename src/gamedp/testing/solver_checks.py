@@ -15,7 +15,7 @@ import numpy as np
 
 import gamedp
 from gamedp.errors import shown
-from gamedp.testing.advice import ACTION_VALUES, BEST_ACTIONS, Advice, may_miss_its_end
+from gamedp.testing.advice import ACTION_VALUES, BEST_ACTIONS, AdviceTrial, may_miss_its_end
 from gamedp.testing.complaints import (
     BOUNDS,
     DETERMINISTIC,
@@ -26,15 +26,6 @@ from gamedp.testing.complaints import (
     check_value,
 )
 from gamedp.testing.exact import exact_choice_values, exact_max_n, exact_values
-
-__all__ = [
-    "SolverReport",
-    "check_solver",
-    "examination_of_solver",
-    "problem_kinds",
-    "small_problems",
-    "support_table",
-]
 
 SUPPORTS = "supports gives reasons"
 RUNS = "solve raises no error"
@@ -325,7 +316,7 @@ class _SolverTrial:
             return
         # What is best by values that are off by a width is off by two of them at most.
         slack = 2 * Fraction(solution.width)
-        advice = Advice.of(solution, truth, slack)
+        advice = AdviceTrial.of(solution, truth, slack)
         choice_values = advice.choice_values
         finite = [abs(number) for number in choice_values if math.isfinite(number)]
         slack += Fraction(1, 10**12) * max(finite, default=Fraction(0))

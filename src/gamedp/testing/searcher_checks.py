@@ -12,7 +12,6 @@ import attrs
 
 import gamedp
 from gamedp.errors import shown
-from gamedp.testing.check_solver import small_problems
 from gamedp.testing.complaints import (
     BOUNDS,
     DETERMINISTIC,
@@ -23,9 +22,8 @@ from gamedp.testing.complaints import (
     check_value,
 )
 from gamedp.testing.exact import exact_choice_values, exact_values
+from gamedp.testing.solver_checks import small_problems
 from gamedp.testing.table_game import Place, TableGame
-
-__all__ = ["SearcherReport", "check_searcher", "examination_of_searcher", "small_games"]
 
 RUNS = "search raises no error"
 SEARCHES = "something is searched"

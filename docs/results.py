@@ -1,0 +1,99 @@
+"""What the cells of the pages return, kept in the pages for those who read them as files.
+
+Building the documentation executes the cells and leaves these results out; then
+
+    python docs/results.py _build/jupyter_execute            # are those in the pages still right?
+    python docs/results.py _build/jupyter_execute --write    # put them into the pages
+
+compare with what the build has left in that folder. A result below `<!-- result, varies -->` is one
+of many, such as a time; only that there is one is checked.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+
+CELL = re.compile(r"^```\{code-cell\}.*?^```\n", flags=re.DOTALL | re.MULTILINE)
+RESULT = re.compile(r"\n<!-- result(, varies)? -->\n```text\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
+
+MOST_LINES = 40
+"""Lines of a result that are shown."""
+
+
+def without_results(page: str) -> str:
+    """Return a page without the results of its cells."""
+    return RESULT.sub("", page)
+
+
+def text_of(cell: dict) -> str:
+    """Return what a cell of a notebook has printed and returned, as far as it is text."""
+    parts = []
+    for output in cell["outputs"]:
+        data = output.get("data", {})
+        if output["output_type"] == "stream":
+            parts.append("".join(output["text"]))
+        elif not any(kind.startswith("image/") for kind in data):
+            parts.append("".join(data.get("text/plain", [])))
+    lines = [line.rstrip() for part in parts for line in part.splitlines()]
+    lines = [line for line in lines if not line.startswith("<IPython.core.display.")]
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES:] = ["..."]
+    return "".join(f"{line}\n" for line in lines).strip("\n")
+
+
+def results_of(notebook: Path) -> list[str]:
+    """Return the results of an executed notebook, cell by cell."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return [text_of(cell) for cell in cells if cell["cell_type"] == "code"]
+
+
+def with_results(page: str, results: list[str], vary: set[int]) -> str:
+    """Return a page with the results of its cells; `vary` has the numbers of those that differ."""
+    numbers = iter(range(len(results)))
+
+    def add(cell: re.Match[str]) -> str:
+        number = next(numbers)
+        if not results[number]:
+            return cell[0]
+        kind = "result, varies" if number in vary else "result"
+        return f"{cell[0]}\n<!-- {kind} -->\n```text\n{results[number]}\n```\n"
+
+    return CELL.sub(add, without_results(page))
+
+
+def refreshed(page: str, results: list[str], *, write: bool) -> str:
+    """Return a page with results; where they vary, a check lets those that stand there be."""
+    shown, vary = list(results), set()
+    for number, cell in enumerate(CELL.finditer(page)):
+        kept = RESULT.match(page, cell.end())
+        if kept and kept[1]:
+            vary.add(number)
+            if results[number] and not write:
+                shown[number] = kept[2][:-1]
+    return with_results(page, shown, vary)
+
+
+def main(folder: Path, *, write: bool) -> None:
+    """Write results into the pages, or end with the names of those that are out of date."""
+    stale = []
+    for notebook in sorted(folder.rglob("*.ipynb")):
+        path = DOCS / notebook.relative_to(folder).with_suffix(".md")
+        page, results = path.read_text(encoding="utf-8"), results_of(notebook)
+        count = len(CELL.findall(page))
+        if count != len(results):
+            sys.exit(f"{path} has {count} cells, and {len(results)} were executed.")
+        fresh = refreshed(page, results, write=write)
+        if fresh != page:
+            stale.append(path)
+            if write:
+                path.write_text(fresh, encoding="utf-8")
+    if stale and not write:
+        pages = ", ".join(str(path.relative_to(DOCS)) for path in stale)
+        sys.exit(f"Out of date are the results of cells in {pages}; docs/results.py writes them.")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), write="--write" in sys.argv[2:])

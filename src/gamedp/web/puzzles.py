@@ -1,0 +1,203 @@
+"""Puzzles: positions of a solved game with a single best action, by what any other one loses."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import GamedpError
+from gamedp.play.advice import advise
+from gamedp.play.play import Played
+from gamedp.web.positions import basis_facts, shown_position
+from gamedp.web.refusals import Refused
+from gamedp.web.states import plain_number, plain_state, state_like
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gamedp.results.solution import Solution
+    from gamedp.web.catalogue import Basis, Made
+    from gamedp.web.requests import PuzzlesRequest
+    from gamedp.web.tables import Tables
+
+__all__ = ["puzzle_list", "puzzles_answer"]
+
+MOST_PUZZLES = 24
+"""Largest number of puzzles of a game."""
+
+MOST_ALIKE = 12
+"""Largest number of them with the same best action."""
+
+MOST_CANDIDATES = 120
+"""Largest number of positions with the same best action that are looked at for them."""
+
+MOST_PLAYED = 20_000
+"""Largest number of positions to which a game is played if its states cannot be given."""
+
+FIELDS = ("state", "view", "text", "mover", "players")
+"""Parts of a position that a puzzle shows; the values of actions are not among them."""
+
+
+def puzzles_answer(tables: Tables, made: Made, _request: PuzzlesRequest) -> dict[str, Any]:
+    """Return the answer to `puzzles`.
+
+    Raises
+    ------
+    Pending
+        While the table or the puzzles are being made.
+    Refused
+        If the game has no table, or more than two players, of whose actions none is proven to be
+        the only best one whatever the others do.
+    """
+    basis = tables.basis(made)
+    if basis.solution is None:
+        sentence = "{name} has no table, so no puzzles."
+        raise Refused(409, sentence, "states", name=made.name)
+    if made.rules.is_general_sum:
+        sentence = "{name} has puzzles for one player or two opponents only."
+        raise Refused(409, sentence, name=made.name)
+    found = tables.searches.find(("puzzles", made.key), lambda _: puzzle_list(made, basis)).value()
+    return {
+        "game": {"name": made.name, "parameters": made.parameters},
+        "basis": basis_facts(basis, None),
+        "puzzles": found,
+    }
+
+
+def puzzle_list(
+    made: Made, basis: Basis, played: Mapping[Any, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Return the puzzles of a game, those that cost most first.
+
+    In each, one action is proven to be the only best one: its lower bound is above the upper bounds
+    of all others, by `gap`. Among equal ones, those with more actions come first. At most
+    `MOST_ALIKE` have the same best action, so that not all ask for the same.
+
+    Parameters
+    ----------
+    made : Made
+    basis : Basis
+        With a table, of one player or two opponents.
+    played : mapping, optional
+        A position that may be given for each representative; if not given, the representative.
+    """
+    solution, rules = basis.solution, made.rules
+    assert solution is not None  # noqa: S101 - the caller has made sure
+    lines = None if played is not None else _lines(made)
+    puzzles: list[dict[str, Any]] = []
+    alike: collections.Counter[int] = collections.Counter()
+    for index in _candidates(solution):
+        state = solution.model.state(index)
+        if played is not None:
+            if state not in played:
+                continue
+            state = played[state]
+        line = {"start": {"state": plain_state(state)}, "actions": [], "outcomes": []}
+        if lines is not None:
+            if state not in lines:
+                continue
+            state, line = lines[state]
+        known = advise(solution, state).actions
+        best = [each for each in known if each.best != "no"]
+        if len(best) != 1 or best[0].best != "certain":
+            continue
+        second = max(each.upper for each in known if each is not best[0])
+        if not best[0].lower > second or alike[best[0].action] == MOST_ALIKE:
+            continue
+        alike[best[0].action] += 1
+        shown = shown_position(
+            made, Played(rules, [state], earned=[0.0] * rules.num_players), None, basis
+        )
+        puzzles.append(
+            {
+                "line": line,
+                **{name: shown[name] for name in FIELDS},
+                "choices": len(known),
+                "best": plain_number(best[0].lower),
+                "second": plain_number(second),
+                "gap": plain_number(best[0].lower - second),
+            }
+        )
+        if len(puzzles) == MOST_PUZZLES:
+            break
+    return puzzles
+
+
+def _candidates(solution: Solution) -> list[int]:
+    """Return the states that have a single best choice, those where any other loses most first.
+
+    By the bounds of all choices at once; the table then says of each whether it is so.
+    """
+    model, table = solution.model, solution.q_table()
+    counts = np.diff(model.choice_offsets)
+    places = np.flatnonzero(counts)
+    if not len(places):
+        return []
+    counts, starts = counts[places], model.choice_offsets[:-1][places]
+    second_moves = np.repeat(model.players[places] == 1, counts)
+    low = np.where(second_moves, -table["upper"], table["lower"])
+    high = np.where(second_moves, -table["lower"], table["upper"])
+    most = np.maximum.reduceat(low, starts)
+    is_best = low == np.repeat(most, counts)
+    with np.errstate(invalid="ignore"):
+        gaps = most - np.maximum.reduceat(np.where(is_best, -np.inf, high), starts)
+    good = np.isfinite(gaps) & (gaps > 0) & (np.add.reduceat(is_best.astype(np.int64), starts) == 1)
+    best = np.zeros(len(places), np.int64)
+    owners = np.repeat(np.arange(len(places)), counts)
+    best[owners[is_best]] = model.action_labels[is_best]
+    order = np.lexsort((places, -counts, -gaps))
+    found: collections.Counter[int] = collections.Counter()
+    kept = []
+    for place in order[good[order]].tolist():
+        action = int(best[place])
+        found[action] += 1
+        if found[action] <= MOST_CANDIDATES:
+            kept.append(int(places[place]))
+    return kept
+
+
+def _lines(made: Made) -> dict[Any, tuple[Any, dict[str, Any]]] | None:
+    """Return the shortest lines to the first positions; None if any state can be given at once."""
+    rules = made.rules
+    starts = rules.initial()
+    first = starts[0][1]
+    try:
+        if state_like(first, plain_state(first)) == first:
+            return None
+    except (Refused, GamedpError):
+        pass  # a start of another kind cannot be given; it is played to
+    found: dict[Any, tuple[Any, dict[str, Any]]] = {}
+    waiting: collections.deque[tuple[Any, dict[str, Any]]] = collections.deque()
+
+    def meet(state: Any, line: dict[str, Any]) -> None:
+        representative, _ = rules.canonical(state)
+        if representative not in found:
+            found[representative] = state, line
+            waiting.append((state, line))
+
+    for number, (_, state) in enumerate(starts):
+        start = None if len(starts) == 1 else {"drawn": number}
+        meet(state, {"start": start, "actions": [], "outcomes": []})
+    while waiting and len(found) < MOST_PLAYED:
+        state, line = waiting.popleft()
+        for action, outcome, following in _following(made, state):
+            longer = {
+                "start": line["start"],
+                "actions": [*line["actions"], action],
+                "outcomes": [*line["outcomes"], outcome],
+            }
+            meet(following, longer)
+    return found
+
+
+def _following(made: Made, state: Any) -> Iterator[tuple[int, int, Any]]:
+    """Yield what may come next: the action, the outcome, and the position."""
+    game = made.rules.game
+    if made.rules.is_terminal(state):
+        return
+    for action in game.actions(state):
+        for outcome, (probability, following, *_) in enumerate(game.outcomes(state, action)):
+            if probability > 0:
+                yield int(action), outcome, following

@@ -85,7 +85,8 @@ def test_the_surface_needs_no_server(visit, folder):
 
 def test_of_a_game_too_large_for_a_folder_there_is_the_figure(visit, tmp_path, monkeypatch):
     monkeypatch.setattr("gamedp.web.export.MOST_POSITIONS", 100)
-    tables, listed = Tables(), from_registry("wubbel", {"goal": 9})
+    tables = Tables()
+    listed = from_registry("wubbel", {"goal": 16, "faces": 3, "busts": [3]})
     tables.prepare(listed.make({}), None)
     export([listed], tables, tmp_path)
     tables.close()
@@ -110,6 +111,8 @@ def test_a_page_that_embeds_a_game_keeps_the_focus(visit, folder):
     frame = page.frame_locator("iframe")
     frame.locator(".ply").wait_for(state="detached")
     frame.locator('.action:not([aria-disabled="true"])').first.wait_for()
+    assert frame.locator(".brand").is_visible() is False
+    assert frame.locator(".rules").is_visible() is False
     assert focused(page).startswith("INPUT")
     assert page.evaluate("scrollY") == 0
     frame.locator(".action").first.press("Enter")  # inside, the focus stays on the actions

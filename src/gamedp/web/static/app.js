@@ -102,6 +102,7 @@ addEventListener("hashchange", async () => {
   await show();
 });
 
+document.documentElement.classList.toggle("embedded", window.parent !== window);
 const mode = document.documentElement.dataset.mode;
 source = await import(mode === "folder" ? "./folder.js" : "./server.js");
 dress();

@@ -16,7 +16,7 @@ import gamedp
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from playable import write_games
+from playable import FIGURES, GAMES, write_games
 from registered import property_lines, with_solvers
 from results import without_results
 
@@ -59,6 +59,7 @@ html_title = f"gamedp {release}"
 html_static_path = ["_static"]
 html_favicon = "../src/gamedp/web/static/icon.svg"
 html_css_files = ["wrap.css"]
+html_js_files = ["frames.js"]
 html_copy_source = False
 html_show_sphinx = False
 
@@ -104,7 +105,8 @@ def list_properties(
 def add_games(app: Sphinx, error: Exception | None) -> None:
     """Put the games that readers play beside the pages that embed them."""
     if error is None and app.builder.format == "html":
-        write_games(Path(app.outdir) / "play")
+        write_games(Path(app.outdir) / "play", GAMES)
+        write_games(Path(app.outdir) / "figure", FIGURES)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

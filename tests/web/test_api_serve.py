@@ -11,12 +11,16 @@ import tomllib
 from pathlib import Path
 
 import httpx
+import numba
+import numpy as np
 import pytest
 from web_client import Client
 
+import gamedp
 from gamedp.cli import main
 from gamedp.cli.serve import _short as short_name
 from gamedp.games.matches import Matches
+from gamedp.games.wubbel import SAVE, State, Wubbel
 from gamedp.runtime import registry
 from gamedp.web import export, positions, serve
 from gamedp.web.catalogue import Listed
@@ -180,12 +184,66 @@ def test_a_surface_is_exported_if_the_game_has_one(tmp_path, run):
     axes = listed["surface"]
     content = (folder / axes.pop("file")).read_bytes()
     assert axes.pop("name") == "SAVE"
+    assert axes.pop("at") == [0, 24]
+    assert axes.pop("stakes")["kind"] == "win"
     with Client() as client:
         client.position("wubbel", parameters={"goal": 9})
         query = {**axes, "parameters": '{"goal":9}'}
         assert client.get("/api/games/wubbel/surface", params=query).content == content
     assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
     assert sorted(path.name for path in (folder / "data").iterdir()) == ["games.json", "nim.json"]
+
+
+def test_of_a_large_game_the_figure_is_exported_with_all_its_values(tmp_path, run):
+    goal = 12 if numba.config.DISABLE_JIT else 50
+    folder = tmp_path / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gamedp.web.export.MOST_POSITIONS", min(10_000, goal**2))
+        code = run("serve", "wubbel", f"--set=goal={goal}", f"--export={folder}", "--quiet")[0]
+    assert code == 0
+    (listed,) = json.loads((folder / "data" / "games.json").read_text())
+    assert listed["file"] is None
+    assert sorted(path.name for path in (folder / "data").iterdir()) == ["games.json", "wubbel.bin"]
+    content = (folder / "data" / "wubbel.bin").read_bytes()
+    count = goal * goal
+    intervals = int(np.frombuffer(content, "<i2", count, 24 + 2 * count).sum())
+    start = 24 + 5 * count
+    ends = np.frombuffer(content, "<i2", 2 * intervals, start).reshape(-1, 2)
+    values = np.frombuffer(content, "<f4", -1, start + 4 * intervals)
+    solution = gamedp.solve(Wubbel(goal), tolerance=1e-9)
+    assert (
+        len(values)
+        == solution.model.num_states
+        == sum(goal * (goal - own + 1) for own in range(goal))
+    )
+    if goal == 50:
+        assert len(values) == 66_250
+    states = [
+        State(0, own, other, turn)
+        for own in range(goal)
+        for other in range(goal)
+        for turn in range(goal - own + 1)
+    ]
+    known = [solution.value(state) for state in states]
+    assert values.tolist() == np.array(known, "f4").tolist()
+    counts = np.frombuffer(content, "<i2", count, 24 + 2 * count)
+    saves = np.zeros(len(values), bool)  # cell by cell
+    firsts = np.cumsum([0, *(goal - own + 1 for own in range(goal) for _ in range(goal))])
+    for column, (low, high) in zip(np.repeat(np.arange(count), counts), ends.tolist(), strict=True):
+        saves[firsts[column] + low : firsts[column] + high + 1] = True
+    is_over = [state.own + state.turn >= goal for state in states]
+    best = [
+        None if over else solution.best_action(state)
+        for state, over in zip(states, is_over, strict=True)
+    ]
+    assert [bool(each) for each in saves] == [each == SAVE for each in best]
+    if goal == 50:
+        at = [
+            ends[n].tolist()
+            for n in range(intervals)
+            if np.repeat(np.arange(count), counts)[n] == 24
+        ]
+        assert at == [[16, 17], [21, 44]]  # the article's 0:24
 
 
 def test_a_page_that_needs_a_server_is_not_left_out_silently(tmp_path, run, register, monkeypatch):

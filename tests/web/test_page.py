@@ -142,19 +142,78 @@ def test_both_languages_have_the_same_words(visit, home):
 
 def test_dice_may_be_real(visit):
     page = visit(address("wubbel", hand=True))
-    open_actions(page).first.press("Enter")
     faces = page.locator(".outcome")
     faces.first.wait_for()
     assert page.locator(".outcome .name").all_inner_texts() == [
         *(f"A {face}" for face in range(1, 6)),
         "A 6, which ends the turn",
     ]
-    assert focused(page).startswith("BUTTON.action")
+    assert page.get_by_role("group", name="Your throw: what does the die show?").count() == 1
+    assert focused(page).startswith("BUTTON.action outcome")
     faces.nth(2).press("Enter")
     page.locator(".ply").wait_for()
     assert page.locator(".ply-name").all_inner_texts() == ["Roll, a 3"]
     assert page.locator(".tray-words").inner_text() == "A 3"
     assert page.locator(".tray .pip").count() == 3
+    faces.first.wait_for()
+    assert page.locator(".actions > li > .action .name").all_inner_texts() == ["Roll", "Save"]
+    page.locator(".action", has_text="Roll").click()  # leads to the faces, and no further
+    assert focused(page).startswith("BUTTON.action outcome")
+    page.keyboard.press("2")
+    page.locator(".ply").nth(1).wait_for()
+    faces.first.wait_for()
+    assert focused(page).startswith("BUTTON.action outcome")
+    page.locator(".action", has_text="Save").press("Enter")
+    page.get_by_role("group", name="Throw for Player 2: what does the die show?").wait_for()
+    assert "Throw for Player 2" in page.locator(".status").inner_text()
+    assert focused(page).startswith("BUTTON.action outcome")
+    page.keyboard.press("6")
+    page.get_by_role("group", name="Your throw").wait_for()
+    assert len(told_by(page)["a"]) == 4
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_two_clicks_lead_from_the_start_to_advice_on_a_real_throw(visit, width):
+    page = visit(width=width, height=640)
+    page.get_by_role("button", name="I have real dice: Wubbel").click()
+    page.locator(".outcome").nth(3).click()
+    page.locator(".ply").wait_for()
+    open_actions(page)
+    assert page.locator(".is-best .name").inner_text() == "Roll"
+    assert told_by(page)["a"] == [0]
+    assert told_by(page)["o"] == [3]
+
+
+def test_no_dice_are_offered_where_nothing_is_thrown(visit):
+    page = visit()
+    assert page.get_by_role("button", name="I have real dice").count() == 1
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_jumps_when_dice_arrive(visit, width):
+    page = visit(address("wubbel", hand=True), width=width, height=640)
+
+    def places():
+        page.locator(".outcome").first.wait_for()
+        open_actions(page)
+        parts = page.locator(".board, .faces, .standing").all()
+        return page.evaluate("scrollY"), *(part.bounding_box()["y"] for part in parts)
+
+    before = places()
+    for ply in range(2):
+        page.keyboard.press("1")
+        page.locator(".ply").nth(ply).wait_for()
+        assert places() == before
+
+
+def test_the_board_stays_in_view_on_a_telephone(visit):
+    page = visit(address("wubbel", a=[0] * 4, o=[1] * 4, hand=True), width=360, height=640)
+    page.locator(".ply").nth(3).wait_for()
+    board = page.locator(".board")
+    top = board.bounding_box()["y"]
+    page.evaluate("(top) => scrollTo(0, top + 200)", top)
+    assert page.evaluate("scrollY") > top + 100
+    assert 0 <= board.bounding_box()["y"] < 20
 
 
 def test_a_computer_s_dice_may_be_real(visit):
@@ -367,10 +426,76 @@ def test_the_surface_is_drawn_turned_and_told_as_a_table(visit, listed):
     assert len(set(cells)) > 2
     parts = page.locator(".surface-flat .best")
     assert parts.count() == sum(cell.count(",") + 1 for cell in cells if cell != "never")
+    colours = page.evaluate(READ_COLOURS, [{**AXES, "parameters": json.dumps(parameters)}, 5])
+    drawn = parts.locator("rect").evaluate_all("(all) => all.map((each) => each.style.fill)")
+    assert drawn == colours
     before = canvas.evaluate("(canvas) => canvas.toDataURL()")
     canvas.press("ArrowLeft")
     assert canvas.evaluate("(canvas) => canvas.toDataURL()") != before
     assert focused(page).startswith("CANVAS")
+    pressed = canvas.evaluate("(canvas) => canvas.toDataURL()")
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 50, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 90, box["y"] + 60)
+    page.mouse.up()
+    assert canvas.evaluate("(canvas) => canvas.toDataURL()") != pressed
+
+
+AXES = {"x": "own", "y": "opponent", "z": "turn", "action": "1"}
+
+READ_COLOURS = """
+    async ([query, slice]) => {
+      const { read } = await import("/static/surface.js");
+      const answer = await fetch("/api/games/wubbel/surface?" + new URLSearchParams(query));
+      const data = read(await answer.arrayBuffer());
+      const found = [];
+      for (let i = 0; i < data.nx; i++) {
+        const at = i * data.ny + slice;
+        for (const { first, last } of data.intervals[at]) {
+          let before = null;
+          for (let z = first; z <= last; z++) {
+            const share = (data.columns[at](z) - data.low) / (data.high - data.low);
+            const percent = Math.round((100 * Math.round(share * 23)) / 23);
+            if (percent !== before) {
+              const probe = document.createElement("i");
+              const most = `var(--surface-high) ${percent}%`;
+              probe.style.color = `color-mix(in oklab, ${most}, var(--surface-low))`;
+              found.push(probe.style.color);
+            }
+            before = percent;
+          }
+        }
+      }
+      return found;
+    }
+"""
+"""The colours of a slice, by the values that the server sends; equal ones above each other once."""
+
+
+def test_the_figure_opens_where_the_article_looks_and_goes_where_the_game_goes(visit):
+    page = visit(address("wubbel", p={"goal": 50}, hand=True, seats=["person", "person"]))
+    page.get_by_text("Where the decision changes").click()
+    here = page.locator(".surface-here")
+    here.wait_for()
+    said = (
+        "At 0 against 24, Save is best with 16\N{EN DASH}17 or 21\N{EN DASH}44 (points of the turn)"
+    )
+    said += ", but not with 18\N{EN DASH}20."
+    assert said in here.inner_text()
+    assert page.locator("#surface-slice").input_value() == "24"
+    assert page.locator(".surface-flat .ring").count() == 0
+    page.locator(".outcome").nth(4).click()
+    page.get_by_text("The game is at 5:").wait_for()
+    assert page.locator("#surface-slice").input_value() == "0"
+    assert page.locator(".surface-flat .ring").count() == 1
+    share = page.locator(".side-value").first.inner_text().split(" %")[0]
+    assert here.inner_text().endswith(f"The game is at 5: {share} %.")
+    before = page.locator("canvas").evaluate("(canvas) => canvas.toDataURL()")
+    page.locator(".action", has_text="Save").click()
+    page.get_by_text("The game is at 0:").wait_for()
+    assert page.locator("#surface-slice").input_value() == "5"
+    assert page.locator("canvas").evaluate("(canvas) => canvas.toDataURL()") != before
 
 
 def test_a_surface_of_very_many_places_is_drawn(visit):
@@ -381,7 +506,7 @@ def test_a_surface_of_very_many_places_is_drawn(visit):
     head = np.array([0, side, 0, side, 0, 9], "<i4")
     tops, counts = (there * 7 - 1).astype("<i2"), there.astype("<i2")
     reached = np.zeros(side * side, "u1")
-    ends, values = np.full(2 * there.sum(), 5, "<i2"), np.zeros(there.sum(), "<f4")
+    ends, values = np.full(2 * there.sum(), 5, "<i2"), np.zeros(7 * there.sum(), "<f4")
     parts = (head, tops, counts, reached, ends, values)
     body = b"".join(part.tobytes() for part in parts)
     page.route("**/surface?*", lambda route: route.fulfill(body=body))

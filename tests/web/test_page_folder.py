@@ -83,12 +83,36 @@ def test_the_surface_needs_no_server(visit, folder):
     assert "never" in tables[0]
 
 
+def test_of_a_game_too_large_for_a_folder_there_is_the_figure(visit, tmp_path, monkeypatch):
+    monkeypatch.setattr("gamedp.web.export.MOST_POSITIONS", 100)
+    tables = Tables()
+    listed = from_registry("wubbel", {"goal": 16, "faces": 3, "busts": [3]})
+    tables.prepare(listed.make({}), None)
+    export([listed], tables, tmp_path)
+    tables.close()
+    with served(files(tmp_path)) as site:
+        page = visit(site=site)
+        assert page.get_by_role("button", name="I have real dice").count() == 0
+        page.get_by_role("button", name="Where the decision changes: Wubbel").click()
+        page.locator("canvas").wait_for()
+        assert focused(page).startswith("H1")
+        assert axe_complaints_light_and_dark(page) == []
+        page.locator("#surface-slice").fill("5")
+        assert " %" in page.locator(".legend").inner_text()
+        page.locator("#language").click()
+        page.get_by_text("Alle Stellungen, in denen „Sichern“ am besten ist.").wait_for()
+        page.set_viewport_size({"width": 320, "height": 640})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
 def test_a_page_that_embeds_a_game_keeps_the_focus(visit, folder):
     page = visit(site=folder)
     page.goto(f"{folder}embedding.html")
     frame = page.frame_locator("iframe")
     frame.locator(".ply").wait_for(state="detached")
     frame.locator('.action:not([aria-disabled="true"])').first.wait_for()
+    assert frame.locator(".brand").is_visible() is False
+    assert frame.locator(".rules").is_visible() is False
     assert focused(page).startswith("INPUT")
     assert page.evaluate("scrollY") == 0
     frame.locator(".action").first.press("Enter")  # inside, the focus stays on the actions

@@ -39,7 +39,7 @@ LAST_BOX = {"mode": "ask", "card": ONE_LEFT, "against": ONE_LEFT, "faces": "1334
 CARD = "-,8,-,16,15,-,15,9,25,30,40,-,-"
 EARLY_CARD = "-,-,-,16,-,-,15,-,25,-,-,-,20"
 GAME = "13345.33.33456.33.33366.c_12345.12345.12345.12345.12345.k"
-PROVEN = re.compile("^(exact|proven)")
+PROVEN = re.compile("(exact|proven)")
 SOLVING = {"phase": "solve", "done": 3, "total": 10, "seconds": 1.5, "detail": ""}
 
 
@@ -136,16 +136,18 @@ READ = """
         [...document.querySelectorAll(`.advice-part ${what}`)].map((each) => each.textContent);
       if (texts(".action").length < options) document.querySelector("[data-key=all]").click();
       return {
-        value: texts(".worth")[0], numbers: texts(".action .number"), stars: texts(".action .star"),
-        losses: texts(".action .more > [aria-hidden]"), points: texts(".action .entry-points"),
+        value: texts(".bounds")[0].split(":")[0], numbers: texts("tbody td:nth-child(2)"),
+        losses: texts("tbody td:nth-child(3)"), stars: texts(".action .star"),
+        points: texts(".action .entry-points"), worth: texts(".worth")[0],
+        said: texts(".action .number"),
       };
     }
 """
 
 
-def printed(value):
+def printed(value, digits="1.0000"):
     """Return a number as the page prints it; of two that are equally near, the larger one."""
-    return str(Decimal(value).quantize(Decimal("1.0000"), ROUND_HALF_UP))
+    return str(Decimal(value).quantize(Decimal(digits), ROUND_HALF_UP))
 
 
 def random_situation(rng, rules):
@@ -186,10 +188,12 @@ def test_every_number_is_the_adviser_s(visit, adviser, positions, names):
         }
         options = known[name].options(situation)
         assert page.evaluate(READ, [urlencode(state), len(options)]) == {
-            "value": f"{printed(options[0].value)} points expected in the end",
+            "value": printed(options[0].value),
+            "worth": f"{printed(options[0].value, '1.0')} points expected in the end",
             "numbers": [printed(each.value) for each in options],
+            "said": [printed(each.value, "1.0") for each in options],
             "stars": ["★" if each.loss == 0 else "" for each in options],
-            "losses": [f"\N{MINUS SIGN}{printed(each.loss)}" for each in options if each.loss > 0],
+            "losses": ["\N{MINUS SIGN}" * (each.loss > 0) + printed(each.loss) for each in options],
             "points": [
                 f" {each.points} {'point' if each.points == 1 else 'points'}"
                 for each in options
@@ -202,11 +206,11 @@ def test_every_number_is_the_adviser_s(visit, adviser, positions, names):
 
 def test_dice_are_clicked_typed_and_taken_back(visit):
     page = visit(dice="hand")
-    page.locator("#typed").fill("1334")
-    page.locator("#typed").press("Enter")
+    page.locator("#typed").fill("1337")
     page.get_by_text("Type 5 faces").wait_for()
-    page.locator("#typed").fill("63331")
-    page.locator("#typed").press("Enter")
+    page.locator("#typed").fill("6333")
+    page.get_by_text("1 die to go").wait_for()
+    page.locator("#typed").press("1")
     page.get_by_text("Throw 1 of 3").wait_for()
     dice = page.locator(".die-button")
     assert dice.count() == 5
@@ -215,7 +219,6 @@ def test_dice_are_clicked_typed_and_taken_back(visit):
     assert page.locator(".die-button[aria-pressed=true]").count() == 2
     page.get_by_text("3 3 stays. What do the others show?").wait_for()
     page.locator("#typed").fill("254")
-    page.locator("#typed").press("Enter")
     page.get_by_text("Throw 2 of 3").wait_for()
     assert game_of(page) == "13336.33.23345"
     assert page.locator(".die-button").nth(1).get_attribute("aria-label") == "3, stays"
@@ -308,10 +311,13 @@ def test_two_play_in_turns_and_to_win(visit, adviser):
     advised(page)
     known = outlook_against(adviser, records[0].situation, Opponent(records[1].card))
     assert known.exact
-    value = f"{100 * known.value:.2f} %"
-    page.locator(".bounds", has_text=PROVEN).wait_for()
-    assert page.locator(".worth").inner_text() == f"{value} to win against play for points"
-    assert page.locator(".bounds").inner_text().endswith("a draw counts half")
+    page.locator(".bounds", has_text=PROVEN).wait_for(state="attached")
+    worth = page.locator(".worth").inner_text()
+    assert worth == f"{100 * known.value:.1f} % to win against play for points"
+    page.locator(".exact summary").click()
+    bounds = page.locator(".bounds").inner_text()
+    assert bounds.startswith(f"{100 * known.value:.2f} %: ")
+    assert bounds.endswith("a draw counts half")
 
 
 @pytest.mark.parametrize("plays", ["points", "victory"])
@@ -319,10 +325,12 @@ def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(visit, plays):
     early = {"card": EARLY_CARD, "against": CARD, "faces": "13345", "plays": plays}
     page = visit("de", mode="ask", goal="beat", **early)
     options = advised(page)
+    page.locator(".instead", has_text="Wenn beide von da an auf Punkte spielen.").wait_for()
+    page.locator(".exact summary").click()
     assert "dieser Server rechnet" in page.locator(".too-large").inner_text()
     worth = page.locator(".worth").inner_text()
     least = re.fullmatch(
-        r"mindestens (\d+,\d\d %) für den Sieg, wenn der andere auf Punkte spielt", worth
+        r"mindestens (\d+,\d %) für den Sieg, wenn der andere auf Punkte spielt", worth
     )[1]
     bounds = page.locator(".bounds").inner_text()
     assert "Wenn beide von da an auf Punkte spielen" in bounds
@@ -338,26 +346,33 @@ def test_bounds_are_shown_until_more_is_known(visit):
     page = visit(mode="ask", goal="beat", card=CARD, against=CARD)
     known = advised(page).count()
     assert known == 0  # nothing to decide before the throw
-    held = []
+    held, quick, told = [], [], []
 
     def solving(route):
-        if "quick=1" in route.request.url or "advice=0" in route.request.url:
+        if "quick=1" in route.request.url:
+            quick.append(route)
+        elif re.search("advice=0|goal=points", route.request.url):
             route.continue_()
         elif held:
             route.fallback()
         else:
             time.sleep(0.1)  # as the server holds what it cannot answer yet
-            route.fulfill(status=202, json=SOLVING)
+            told.append(min(3 + len(told) // 3, 9))
+            route.fulfill(status=202, json={**SOLVING, "done": told[-1], "seconds": len(told)})
 
     page.route("**/api/kniffel*", solving)
     page.locator("#faces").fill("13345")
     page.locator("#faces").press("Enter")
-    page.get_by_text("If both play for points from then on").wait_for()
+    page.get_by_text("Advice for points, until the advice to win is worked out.").wait_for()
+    assert re.fullmatch(r"\d+\.\d", advised(page).first.locator(".number").inner_text())
+    page.get_by_text(re.compile(r"^about [1-9]\d* s more$")).wait_for()
+    quick[-1].continue_()
+    page.locator(".instead", has_text="If both play for points from then on").wait_for()
     assert advised(page).first.locator(".number").inner_text().startswith("≥ ")
     assert page.locator("progress").count() == 1
     page.locator(".advice-part .action").first.focus()
     held.append(True)
-    page.locator(".bounds", has_text=PROVEN).wait_for()
+    page.locator(".bounds", has_text=PROVEN).wait_for(state="attached")
     assert page.locator("progress").count() == 0
     assert focused(page).startswith("BUTTON.action")
 
@@ -374,7 +389,7 @@ def test_a_situation_is_looked_up_on_the_sheet(visit, adviser):
     page.locator("#throw").select_option("3")
     card = Card.of("- 8 - - - - - - - - - - 20")
     known = adviser.options(Situation(card, 3, "13345"))
-    page.get_by_text(f"{known[0].value:.4f} points expected").wait_for()
+    page.get_by_text(f"{known[0].value:.1f} points expected").wait_for()
     page.locator(".advice-part .action").first.click()
     page.get_by_text("Nothing to decide before the throw.").wait_for()
     filled = page.locator(".entry-input").evaluate_all("(all) => all.map((each) => each.value)")
@@ -442,12 +457,67 @@ def test_a_line_of_the_report_is_as_wide_as_its_table(visit, width, display):
     assert row.bounding_box()["width"] == pytest.approx(table["width"], abs=2)
 
 
+@pytest.mark.parametrize("state", [{"dice": "hand"}, {"players": 2, "goal": "beat"}])
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_sheet_dice_and_advice_fit_one_screen(visit, lang, state):
+    page = visit(lang, width=1280, game=f"{GAME}_13355", **state)
+    assert advised(page).count() == 6
+    for part in (".sheet", ".dice-part", ".advice-part"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 800
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
 def test_on_a_telephone_advice_stands_between_the_dice_and_the_sheet(visit):
     page = visit(width=360, rules="article", mode="play")
     advised(page)
-    parts = page.locator(".dice-part, .advice-part, .sheet-part").all()
+    parts = page.locator(".dice-row, .advice-part, .sheet-part").all()
     tops = {part.get_attribute("class"): part.bounding_box()["y"] for part in parts}
-    assert sorted(tops, key=tops.get) == ["dice-part", "advice-part", "sheet-part"]
+    assert sorted(tops, key=tops.get) == ["dice-row", "advice-part", "sheet-part"]
+    page.evaluate("document.querySelector('.sheet-part').scrollIntoView()")
+    assert 0 <= page.locator(".dice-row").bounding_box()["y"] < 20
+
+
+def test_one_click_leads_from_the_start_to_real_dice(visit, home):
+    page = visit()
+    page.goto(home)
+    page.get_by_role("button", name="Yahtzee", exact=True).click()
+    page.get_by_role("button", name="I have real dice: Kniffel").click()
+    page.locator("#typed:focus").wait_for()
+    assert "rules=yahtzee" in page.url
+    page.keyboard.type("13345")  # the last one enters them
+    advised(page).first.wait_for()
+    assert game_of(page) == "13345"
+
+
+def test_real_dice_are_tapped_and_nothing_jumps(visit):
+    page = visit(dice="hand", players=2, width=360)
+    page.get_by_text("Player 1 throws. What do the dice show?").wait_for()
+
+    def places():
+        advised(page)
+        parts = page.locator(".dice-help, .advice-part")
+        return parts.evaluate_all(
+            "(all) => all.map((each) => each.getBoundingClientRect().top + scrollY)"
+        )
+
+    page.locator("#typed:focus").wait_for()
+    before = places()
+    for text in ("Throw 1 of 3", "Throw 2 of 3", "The last throw"):
+        page.locator("#typed:focus").wait_for()
+        page.get_by_role("button", name="6", exact=True).click()
+        page.get_by_role("button", name="Delete the last die").click()
+        for face in "13345":
+            page.locator(f".face-button[aria-label='{face}']").click()
+        page.get_by_text(text).wait_for()
+        assert places() == before
+    page.locator(".enter").first.click()
+    page.get_by_text("Player 2 throws. What do the dice show?").wait_for()
+    page.locator("#typed:focus").wait_for()
+    page.get_by_role("switch", name="I have real dice").press(" ")
+    page.locator("button.throw").wait_for()
+    assert "dice=" not in page.url
 
 
 @pytest.mark.parametrize(("motion", "moves"), [("reduce", 0), ("no-preference", 5)])

@@ -3,8 +3,12 @@
 import re
 
 import pytest
-from browser import focused
+from browser import focused, served
 from play_page import address, open_actions, told_by
+from web_client import listed_game
+
+from gamedp.web.app import make_app
+from gamedp.web.tables import Tables
 
 pytestmark = pytest.mark.deep
 
@@ -242,18 +246,55 @@ def test_what_is_taken_back_and_played_again_is_known_whole(visit):
 
 
 def test_real_dice_may_be_left_again(visit):
-    page = visit(address("wubbel", a=[0], o=[3], hand=True, seats=PERSONS))
-    open_actions(page).first.press("Enter")
+    page = visit(address("wubbel", a=[0], o=[3], seats=PERSONS))
+    open_actions(page)
+    assert page.locator(".outcome").count() == 0
+    page.get_by_role("switch", name="I have real dice").press(" ")
     page.locator(".outcome").first.wait_for()
-    assert page.locator(".status").inner_text() == "Roll: what has chance brought?"
-    page.get_by_role("button", name="Undo").press("Enter")
+    assert focused(page).startswith("BUTTON.action outcome")
+    page.get_by_role("switch", name="I have real dice").press(" ")
     page.locator(".outcome").first.wait_for(state="detached")
     assert page.locator(".action .name").all_inner_texts() == ["Roll", "Save"]
     assert page.locator(".ply").count() == 1
-    open_actions(page).first.press("Enter")
-    page.locator(".outcome").first.wait_for()
-    page.get_by_role("switch", name="Real dice").press(" ")
-    page.locator(".outcome").first.wait_for(state="detached")
+
+
+class TwoCoins:
+    """Two coins to choose from, one of which is thrown."""
+
+    def initial_state(self):
+        return 0
+
+    def is_terminal(self, state):
+        return state > 0
+
+    def actions(self, state):
+        return [0, 1]
+
+    def action_name(self, state, action):
+        return ("gold", "silver")[action]
+
+    def outcomes(self, state, action):
+        return [(0.5, 1), (0.5, 2 + action)]
+
+    def payoff(self, state, player):
+        return state
+
+
+def test_of_several_throws_one_is_chosen_and_may_be_left(visit):
+    tables = Tables()
+    with served(make_app({"coins": listed_game("coins", TwoCoins())}, tables, ())) as site:
+        page = visit(address("coins", hand=True), site=site)
+        for leave in ("Undo", None):
+            open_actions(page)
+            assert page.locator(".action .name").all_inner_texts() == ["Gold", "Silver"]
+            page.locator(".action").last.press("Enter")
+            page.get_by_text("You: Silver. What has chance brought?").wait_for()
+            if leave:
+                page.get_by_role("button", name=leave).press("Enter")
+                page.get_by_text("Your turn").wait_for()
+        page.locator(".action", has_text="Outcome 2").press("Enter")
+        page.get_by_text("You have got 3.").wait_for()
+    tables.close()
 
 
 def test_a_computer_plays_once_whoever_takes_its_seat_meanwhile(visit):

@@ -102,7 +102,13 @@ class Wubbel:
 
     num_players = 2
     constant_sum = 1.0
-    surface = ("own", "opponent", "turn", SAVE)
+    surface = (
+        "own",
+        "opponent",
+        "turn",
+        SAVE,
+        (0, 24),
+    )  # there it is interrupted, says the article
     icon = gamedp.views.Dice((5, 2))
     texts = texts_of("wubbel")
 

@@ -124,7 +124,8 @@ class Game(Protocol):
         It is never compiled, and its words are translated as ``names`` of `texts`; none.
     ``surface``
         Three fields of the state and an action, ``(x, y, z, action)``: the page in the browser
-        draws the states in which the policy takes the action; none.
+        draws the states in which the policy takes the action; none. A fifth part, ``(x, y)``, says
+        where it shows them first.
     ``texts(language) -> mapping``
         The words of the game in a language, ``"en"`` or ``"de"``, for the page in the browser; a
         static method, which is never compiled. Any of: ``about``, a sentence for the list of games;

@@ -458,6 +458,7 @@ class _OwnPages:
                     "title": each.title,
                     "about": each.about,
                     "presets": {name: dict(query) for name, query in each.presets.items()},
+                    "by_hand": dict(each.by_hand),
                     **said_by(each),
                 }
                 for each in self._pages.values()

@@ -340,12 +340,12 @@ def _surface(rules: Rules) -> dict[str, Any] | None:
     said = getattr(rules.game, "surface", None)
     if not isinstance(said, tuple):
         return None
-    axes = dict(zip(AXES, said, strict=True))
+    axes = dict(zip(AXES, said[: len(AXES)], strict=True))
     try:
         name = rules.action_name(rules.initial()[0][1], axes["action"])
     except Exception:  # noqa: BLE001 - the start may not have this action
         name = str(axes["action"])
-    return {**axes, "name": name}
+    return {**axes, "name": name, "at": list(said[len(AXES)]) if len(said) > len(AXES) else None}
 
 
 def _size(plain: Any) -> int:

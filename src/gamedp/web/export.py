@@ -68,7 +68,8 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
     InvalidParameterError
         If the folder contains anything else.
     UnsupportedProblemError
-        If a game has too many positions, or no table.
+        If a game has too many positions and no surface, or no table. With a surface, the figure of
+        it is exported alone.
     """
     if folder.exists() and (not folder.is_dir() or _is_foreign(folder)):
         message = f"{folder} holds something else; name a new folder."
@@ -83,18 +84,26 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
             why = "" if basis is None else basis.why_not
             message = f"{each.name} has no table, which a folder would be made of. {why}"
             raise UnsupportedProblemError(message)
-        data, facts = table_data(game, basis), each.list_facts(basis)
+        facts = each.list_facts(basis)
         path = f"data/{names[each.name]}"
         surface = _surface(facts["surface"], basis.solution)
         if surface is not None:
-            facts["surface"]["file"] = f"{path}.bin"
+            facts["surface"] |= {
+                "file": f"{path}.bin",
+                "stakes": basis_facts(basis, None)["stakes"],
+            }
             contents[f"{path}.bin"] = surface
         else:
             facts["surface"] = None
-        # The rules cannot be changed here, so the page states all of them.
         given = {name: plain for name, plain in game.parameters.items() if plain is not None}
+        # The rules cannot be changed here, so the page states all of them.
         facts |= {"fixed": True, "given": given, "file": f"{path}.json"}
         known.append(facts)
+        if surface is not None and basis.solution.model.num_states > MOST_POSITIONS:
+            facts["file"] = None  # nothing to play, but a figure to look at
+            counts[each.name] = basis.solution.model.num_states, folder / f"{path}.bin"
+            continue
+        data = table_data(game, basis)
         contents[f"{path}.json"] = _json(data)
         counts[each.name] = len(data["positions"]), folder / f"{path}.json"
     contents[f"data/{LIST}.json"] = _json(known)

@@ -85,6 +85,9 @@ class Page:
     presets : mapping, optional
         Queries with which the page may be opened, by their names for the list, such as
         ``{"Plain": {}, "With jokers": {"jokers": "1"}}``; the first one is chosen.
+    by_hand : mapping, optional
+        What the address has behind ``#``, as a query, for whoever throws real dice. With it, the
+        list offers that, too.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Page:
     texts: Callable[[str], Mapping[str, Any]] | None = None
     icon: View | None = None
     presets: Mapping[str, Query] = attrs.field(factory=dict)
+    by_hand: Query = attrs.field(factory=dict)
 
     @static.validator
     def _is_folder(self, _attribute: object, static: Traversable | None) -> None:

@@ -28,6 +28,9 @@ MOST_CELLS = 1_000_000
 MOST_HEIGHT = 2**15 - 1
 """Largest z, which is sent in two bytes."""
 
+MOST_VALUES = 4_000_000
+"""Largest number of values."""
+
 
 def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> bytes:
     """Return the answer to `surface`; docs/reference/web-api.md describes it.
@@ -58,6 +61,11 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
     last = taking & ~np.concatenate((goes_on, [False]))
     tops = np.full(count, NO_STATES, "<i2")
     tops[cells] = heights  # the highest one is written last
+    sizes = np.maximum(tops.astype(np.int64) - low[2] + 1, 0)  # of the columns
+    if sizes.sum() > MOST_VALUES:
+        raise Refused(422, "these fields make no surface that a page can draw.")
+    values = np.full(sizes.sum(), np.nan, "<f4")
+    values[(np.cumsum(sizes) - sizes)[cells] + heights - low[2]] = _numbers(solution)[order]
     reached = np.zeros(count, "u1")
     reached[cells[_reached(solution)[order]]] = 1
     parts = (
@@ -66,7 +74,7 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
         np.bincount(cells[first], minlength=count).astype("<i2"),
         reached,
         np.column_stack((heights[first], heights[last])).astype("<i2"),
-        _numbers(solution)[order][first].astype("<f4"),
+        values,
     )
     return b"".join(part.tobytes() for part in parts)
 

@@ -214,4 +214,5 @@ page = Page(
     texts=_texts,
     icon=gamedp.views.Dice((6, 6, 6)),
     presets={"Kniffel": {}, "Yahtzee": {"rules": "yahtzee"}},
+    by_hand={"dice": "hand"},
 )

@@ -33,6 +33,15 @@ function start(trouble) {
   if (wasElsewhere) focusOn(page.querySelector("h1"));
 }
 
+async function showFigureOf(game, now) {
+  try {
+    const { showFigure } = await import("./surface.js");
+    await showFigure(page, source, game, () => now !== shows);
+  } catch (error) {
+    if (now === shows) page.replaceChildren(problem(error.message || words.unreachable, show));
+  }
+}
+
 async function show() {
   const now = ++shows;
   playing?.leave();
@@ -52,6 +61,12 @@ async function show() {
   const wanted = fromAddress(location.hash);
   if (!wanted) {
     start();
+    return;
+  }
+  const figure = games.find((each) => each.surface
+    && (wanted.name === `figure:${each.name}` || (wanted.name === each.name && each.file === null)));
+  if (figure) {
+    await showFigureOf(figure, now);
     return;
   }
   const game = games.find((each) => each.name === wanted.name);
@@ -87,6 +102,7 @@ addEventListener("hashchange", async () => {
   await show();
 });
 
+document.documentElement.classList.toggle("embedded", window.parent !== window);
 const mode = document.documentElement.dataset.mode;
 source = await import(mode === "folder" ? "./folder.js" : "./server.js");
 dress();

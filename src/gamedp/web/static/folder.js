@@ -41,7 +41,9 @@ export const pages = async () => [];
 export async function games() {
   listed = await file("data/games.json", async (response) => {
     const found = await response.json();
-    for (const { name, file: path, parameters, given } of found) demand(name && path && parameters && given);
+    for (const { name, file: path, surface: figure, parameters, given } of found) {
+      demand(name && (path || figure) && parameters && given);
+    }
     return found;
   });
   return listed;

@@ -40,7 +40,7 @@ export class Panel {
     this.story = new Story(play, this.board);
     this.seats = seats(play);
     this.standing = standing(play);
-    this.actions = h("ul", { class: "actions" });
+    this.actions = h("ul", { class: "actions", onkeydown: (event) => this.typeFace(event) });
     this.actionsTitle = h("h2", {}, words.actions);
     this.basis = h("p", { class: "basis" });
     this.exact = h("details", { class: "exact" }, h("summary", {}, words.exact), h("div", { class: "exact-table", tabindex: "0", role: "region", "aria-label": words.exact }));
@@ -95,8 +95,9 @@ export class Panel {
     this.undo.setAttribute("aria-disabled", String(!play.canUndo));
     this.hint.setAttribute("aria-disabled", String(!play.isPersonsTurn));
     play.hasChance ||= play.now.actions.some((each) => each.chance.length > 1);
-    this.handToggle.hidden = !play.hasChance;
+    this.handToggle.hidden = this.trayBox.hidden = !play.hasChance; // there is room before it falls
     this.paintBanner();
+    this.surface?.follow?.(play.now);
     this.giveFocus();
   }
 
@@ -152,12 +153,21 @@ export class Panel {
     }
     if (!play.isLive) parts.push(words.lookingBack(play.cursor, play.line.actions.length));
     if (now.over) parts.push(words.over, resultWords(play));
-    else if (play.asking) parts.push(words.chooseOutcome(capital(named(play.asking.name))));
+    else if (play.asking) parts.push(this.throwWords());
     else if (play.seats[now.mover] !== "person" && play.isLive) {
       parts.push(words.thinking(play.nameOf(now.mover)));
     } else if (play.nameOf(now.mover) === words.you) parts.push(words.yourTurn);
     else parts.push(words.turnOf(play.nameOf(now.mover)));
+    if (play.throwing && !play.asking) parts.push(this.throwWords());
     return parts.join(" ");
+  }
+
+  // Whose throw is needed.
+  throwWords() {
+    const { throwing, now } = this.play;
+    const who = this.play.nameOf(now.mover);
+    if (!throwing.chance.every(faceOf)) return words.chooseOutcome(who, capital(named(throwing.name)));
+    return who === words.you ? words.throwYou : words.throwFor(who);
   }
 
   paintBoard() {
@@ -204,7 +214,7 @@ export class Panel {
 
   paintActions() {
     const { play } = this;
-    const items = play.asking ? this.outcomeItems() : this.actionItems();
+    const items = [...(play.throwing ? this.outcomeItems() : []), ...(play.asking ? [] : this.actionItems())];
     const { now } = play;
     const isFew = items.length <= FEW || now.actions.some((each) => each.spot === null);
     const isOpen = play.isPersonsTurn || play.asking;
@@ -248,14 +258,23 @@ export class Panel {
 
   outcomeItems() {
     const { play } = this;
-    return play.asking.chance.filter((each) => each.probability > 0).map((each) => {
+    const buttons = play.throwing.chance.filter((each) => each.probability > 0).map((each) => {
       const text = each.name ? capital(named(each.name)) : capital(words.outcomeNumber(each.outcome + 1));
-      const face = each.view?.kind === "dice" && each.view.faces.length === 1
-        ? s("svg", { viewBox: "0 0 60 60", class: "face", "aria-hidden": "true" }, die(each.view.faces[0])) : null;
-      return h("li", {}, h("button", {
-        type: "button", class: `action${face ? " outcome" : ""}`, onclick: () => play.enter(each.outcome),
-      }, face, h("span", { class: "name" }, text)));
+      const face = faceOf(each);
+      return h("button", {
+        type: "button", class: `action${face ? " outcome" : ""}`, title: face ? text : null, "data-face": face,
+        onclick: () => play.enter(each.outcome),
+      }, face && s("svg", { viewBox: "0 0 60 60", class: "face", "aria-hidden": "true" }, die(face)),
+      h("span", { class: "name" }, text));
     });
+    if (!play.throwing.chance.every(faceOf)) return buttons.map((button) => h("li", {}, button));
+    return [h("li", { class: "throw" }, h("div", { class: "throw-words", "aria-hidden": "true" }, this.throwWords()),
+      h("div", { class: "faces", role: "group", "aria-label": this.throwWords() }, ...buttons))];
+  }
+
+  typeFace({ key, ctrlKey, altKey, metaKey }) {
+    if (ctrlKey || altKey || metaKey || !/^\d$/.test(key)) return;
+    this.actions.querySelector(`[data-face="${key}"]`)?.click();
   }
 
   paintChance() {
@@ -351,13 +370,19 @@ export class Panel {
     if (this.hadFocus && !this.actions.contains(document.activeElement)) {
       this.focusActions();
     } else if (isLost && mayFocus()) focusOn(this.heading);
+    if (this.play.throwing && document.activeElement === this.heading) focusOn(this.actions.querySelector("button"));
     this.hadFocus = false;
   }
 
   focusActions() {
-    (this.actions.querySelector("button") ?? this.status).focus();
+    const button = this.actions.querySelector("button") ?? this.status;
+    if (this.play.byHand) focusOn(button); // at the thumb, or beside the board
+    else button.focus();
   }
 }
+
+// What a die shows that chance has brought; null if it is no die.
+const faceOf = ({ view }) => (view?.kind === "dice" && view.faces.length === 1 ? view.faces[0] : null);
 
 // The surface is loaded when somebody opens its box.
 function surfaceOf(play) {
@@ -368,7 +393,10 @@ function surfaceOf(play) {
     body.append(h("p", { role: "status" }, `${words.loading} …`));
     try {
       const { surface } = await import("./surface.js");
-      body.replaceChildren(...(await surface(play)));
+      const { parts, follow } = await surface(play);
+      body.replaceChildren(...parts);
+      box.follow = follow;
+      follow(play.now);
     } catch (error) {
       const told = h("p", { class: "problem", role: "alert" }, error.message || words.unreachable);
       body.replaceChildren(told);

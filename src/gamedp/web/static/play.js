@@ -78,6 +78,13 @@ export class Play {
     return this.seats[this.now.mover] === "person" || !this.isLive;
   }
 
+  // What a throw of real dice is for: what is asked for, or the only action of a person that needs one.
+  get throwing() {
+    if (this.asking || !this.byHand || !this.isPersonsTurn) return this.asking;
+    const some = this.now.actions.filter(({ chance }) => chance.length > 1);
+    return some.length === 1 ? some[0] : null;
+  }
+
   // The address, and what belongs to it.
 
   address() {
@@ -260,7 +267,8 @@ export class Play {
     const entry = this.now.actions.find((each) => each.action === action);
     if (!entry) return;
     if (this.byHand && entry.chance.length > 1) {
-      this.askFor(entry);
+      if (entry === this.throwing) this.panel.focusActions();
+      else this.askFor(entry);
       return;
     }
     await this.take({ action, seed: this.seed });
@@ -274,7 +282,7 @@ export class Play {
   }
 
   async enter(outcome) {
-    if (this.asking) await this.take({ action: this.asking.action, outcome });
+    if (this.throwing) await this.take({ action: this.throwing.action, outcome });
   }
 
   async take(then) {
@@ -512,6 +520,10 @@ export class Play {
     this.byHand = wanted;
     this.keepAddress();
     if (this.asking) this.look(this.cursor);
+    else if (this.now) {
+      this.panel.paint();
+      if (this.throwing) this.panel.focusActions();
+    }
   }
 
   setValues(wanted) {

@@ -83,12 +83,18 @@ function offerPage(own) {
     chips.paint(name);
   };
   const chips = chipsOf(names.map((name) => [name, named(name, own.texts)]), choose);
+  const byHand = (event) => { // as its page keeps what is played
+    const { lang, ...chosen } = Object.fromEntries(new FormData(event.target.form));
+    location.href = `${own.name}?lang=${lang}#${new URLSearchParams({ ...chosen, ...own.by_hand })}`;
+  };
   if (names.length) choose(names[0]);
   return h("li", { class: "offer" }, iconOf(own),
     h("div", { class: "offer-text" }, h("h2", {}, own.title), described(own.texts[language]?.about, own.about)),
     h("form", { action: own.name, method: "get" }, h("input", { type: "hidden", name: "lang", value: language }), query,
       names.length > 1 ? chips.element : null,
-      h("button", { class: "go", type: "submit", "aria-label": words.playNamed(own.title) }, words.play)));
+      h("button", { class: "go", type: "submit", "aria-label": words.playNamed(own.title) }, words.play),
+      Object.keys(own.by_hand).length
+        ? h("button", { class: "tool", type: "button", "aria-label": words.byHandNamed(own.title), onclick: byHand }, words.byHand) : null));
 }
 
 // Buttons of which one is chosen: `choose` is told which, `paint` says it.
@@ -119,13 +125,17 @@ function offer(game, own = null) {
       for (const [key, value] of Object.entries(readAll())) {
         if (!same(value, defaultsOf(game)[key])) given[key] = value;
       }
-      location.hash = toAddress(game.name, Object.keys(given).length ? { p: given } : {});
+      const hand = event.submitter?.name === "hand" ? { hand: true } : {};
+      location.hash = game.file === null ? `figure:${game.name}` : toAddress(game.name, { ...(Object.keys(given).length ? { p: given } : {}), ...hand });
     },
   },
     presets.length > 1 ? chips.element : null,
     fields.length ? h("details", {}, h("summary", {}, words.settings),
       h("div", { class: "fields" }, ...fields.map((field) => input(game, field, name, begin[field.name])))) : null,
-    h("button", { class: "go", type: "submit", "aria-label": words.playNamed(name) }, words.play));
+    h("button", { class: "go", type: "submit", "aria-label": game.file === null ? `${words.surface}: ${name}` : words.playNamed(name) },
+      game.file === null ? words.surface : words.play),
+    game.example?.outcome && game.file !== null
+      ? h("button", { class: "tool", type: "submit", name: "hand", "aria-label": words.byHandNamed(name) }, words.byHand) : null);
   chips.paint(presetOf(game, begin));
   return h("li", { class: "offer" }, icon,
     h("div", { class: "offer-text" },

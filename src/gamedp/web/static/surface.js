@@ -1,29 +1,38 @@
-// Where an action is best, over two parts of the position: the least of a third as a surface, drawn on
-// a canvas from the back to the front, turned by mouse and arrow keys; and slices that show all of it.
+// The positions in which an action is best, over three parts of the position: a body of cells, coloured by what the player to move
+// can expect, drawn on a canvas from the back to the front; and slices through it. Both show where the game stands.
 
-import { h, s } from "./dom.js";
-import { capital, language, named, number } from "./words.js";
+import { focusOn, h, s } from "./dom.js";
+import { headline } from "./start.js";
+import { capital, language, named, number, speakFor } from "./words.js";
 
 export const WORDS = {
   en: {
-    lead: (action, z, x, y) =>
-      `The lowest position of each column in which ${action} is best. Height: ${z}; sides: ${x}, ${y}.`,
-    gaps: (action) => `Further up, ${action} may not be best any more, or be best again: the slice shows all of it.`,
+    lead: (action, z, x, y) => `All positions in which ${action} is best. Sides: ${x}, ${y}; height: ${z}.`,
+    at: (x, y) => `${x} against ${y}`,
+    best: (where, action, z, spans) => `At ${where}, ${action} is best with ${spans.join(" or ")} (${z})`,
+    between: (spans) => `, but not with ${spans.join(" or ")}.`,
+    nowhere: (where, action) => `At ${where}, ${action} is never best.`,
+    here: (z, value) => `The game is at ${z}: ${value}.`,
     colours: (low, high) => `what the player to move can expect there: ${low} to ${high}`,
-    nowhere: (action) => `never ${action}`,
-    unreached: "pale: not reached by best play",
+    other: "another action is best",
+    unreached: "pale in the slice: not reached by best play",
+    mark: "where the game stands",
     turn: "Drag, or use the arrow keys, to turn the picture.",
     slice: (y) => `Slice: ${y}`,
     table: "The slice as a table",
     never: "never",
   },
   de: {
-    lead: (action, z, x, y) =>
-      `Die unterste Stellung jeder Säule, in der „${action}“ am besten ist. Höhe: ${z}; Seiten: ${x}, ${y}.`,
-    gaps: (action) => `Weiter oben kann „${action}“ nicht mehr oder wieder am besten sein: Der Schnitt zeigt alles.`,
+    lead: (action, z, x, y) => `Alle Stellungen, in denen „${action}“ am besten ist. Seiten: ${x}, ${y}; Höhe: ${z}.`,
+    at: (x, y) => `${x} zu ${y}`,
+    best: (where, action, z, spans) => `Bei ${where} ist „${action}“ mit ${spans.join(" oder ")} am besten (${z})`,
+    between: (spans) => `, mit ${spans.join(" oder ")} aber nicht.`,
+    nowhere: (where, action) => `Bei ${where} ist „${action}“ nie am besten.`,
+    here: (z, value) => `Das Spiel steht bei ${z}: ${value}.`,
     colours: (low, high) => `was der Spieler am Zug dort erwarten kann: ${low} bis ${high}`,
-    nowhere: (action) => `nie ${action}`,
-    unreached: "blass: bei bestem Spiel nicht erreicht",
+    other: "ein anderer Zug ist am besten",
+    unreached: "im Schnitt blass: bei bestem Spiel nicht erreicht",
+    mark: "wo das Spiel steht",
     turn: "Zum Drehen ziehen oder die Pfeiltasten drücken.",
     slice: (y) => `Schnitt: ${y}`,
     table: "Der Schnitt als Tabelle",
@@ -32,10 +41,12 @@ export const WORDS = {
 };
 
 const NOT_THERE = -1;
+const SHADES = 24; // colours of the scale
+const LIGHTS = [100, 86, 72]; // of what is seen from above, and of the two sides
 const [SIDE, ABOVE, BELOW] = [48, 30, 46]; // around the picture, for numbers and names
 
-// Of each place, the largest z and the intervals of z, each with the value in its first state.
-function read(buffer) {
+// Of each place, the largest z, the intervals of z, and the value of every state up to the largest z.
+export function read(buffer) {
   const view = new DataView(buffer);
   const [x0, nx, y0, ny, z0, z1] = [0, 4, 8, 12, 16, 20].map((at) => view.getInt32(at, true));
   const count = nx * ny;
@@ -43,41 +54,89 @@ function read(buffer) {
   const tops = Int16Array.from({ length: count }, (_, n) => short(24, n));
   const counts = Int16Array.from({ length: count }, (_, n) => short(24 + 2 * count, n));
   const reached = new Uint8Array(buffer, 24 + 4 * count, count);
-  const all = counts.reduce((sum, each) => sum + each, 0);
   const start = 24 + 5 * count;
   let next = 0;
   const intervals = Array.from(counts, (each) => Array.from({ length: each }, () => {
     const n = next++;
-    return { first: short(start, 2 * n), last: short(start, 2 * n + 1), value: view.getFloat32(start + 4 * (all + n), true) };
+    return { first: short(start, 2 * n), last: short(start, 2 * n + 1) };
   }));
-  const values = intervals.flatMap((each) => each.map(({ value }) => value));
-  const ends = (pick, from) => values.reduce((one, other) => pick(one, other), from);
-  return { x0, nx, y0, ny, z0, z1, tops, intervals, reached, low: ends(Math.min, Infinity), high: ends(Math.max, -Infinity) };
+  let at = start + 4 * next;
+  const columns = Array.from(tops, (top) => {
+    const begin = at - 4 * z0;
+    at += top === NOT_THERE ? 0 : 4 * (top - z0 + 1);
+    return (z) => view.getFloat32(begin + 4 * z, true);
+  });
+  let [low, high] = [Infinity, -Infinity];
+  intervals.forEach((column, n) => column.forEach(({ first, last }) => {
+    for (let z = first; z <= last; z++) [low, high] = [Math.min(low, columns[n](z)), Math.max(high, columns[n](z))];
+  }));
+  return { x0, nx, y0, ny, z0, z1, tops, intervals, reached, columns, low, high, faces: new Map() };
 }
 
-// How far a value is from the least to the largest one.
-const shareOf = ({ low, high }, value) => (high > low ? (value - low) / (high - low) : 0.5);
-const tint = (data, value) => `color-mix(in oklab, var(--surface-high) ${Math.round(100 * shareOf(data, value))}%, var(--surface-low))`;
+const shadeOf = ({ low, high }, value) => (high > low ? Math.round(((value - low) / (high - low)) * (SHADES - 1)) : 0);
+const tint = (shade) => `color-mix(in oklab, var(--surface-high) ${Math.round((100 * shade) / (SHADES - 1))}%, var(--surface-low))`;
 
-// The picture, its legend, the slice and the table, of what the server answers.
+// The cells of an interval that `isSeen`, as runs of one colour.
+function runs(data, at, { first, last }, isSeen = () => true) {
+  const found = [];
+  for (let z = first; z <= last; z++) {
+    if (!isSeen(z)) continue;
+    const shade = shadeOf(data, data.columns[at](z));
+    const before = found.at(-1);
+    if (before?.last === z - 1 && before.shade === shade) before.last = z;
+    else found.push({ first: z, last: z, shade });
+  }
+  return found;
+}
+
+const isIn = (intervals, z) => intervals.some(({ first, last }) => first <= z && z <= last);
+
+// What is seen of the body from one side: of each interval, the runs that the next column leaves open.
+function sides(data, dx, dy) {
+  const key = `${dx} ${dy}`;
+  if (!data.faces.has(key)) {
+    const { nx, ny } = data;
+    data.faces.set(key, data.intervals.map((column, at) => {
+      const [i, j] = [Math.floor(at / ny) + dx, (at % ny) + dy];
+      const other = i >= 0 && i < nx && j >= 0 && j < ny ? data.intervals[i * ny + j] : [];
+      return column.map((interval) => runs(data, at, interval, (z) => !isIn(other, z)));
+    }));
+  }
+  return data.faces.get(key);
+}
+
+// The picture, its legend, the slice and the table, of what the server answers; `follow` is told each position of the game.
 export async function surface(play) {
   const { x, y, z, action } = play.game.surface;
   const query = { x, y, z, action, parameters: JSON.stringify(play.parameters) };
   const data = read(await play.source.surface(play.game.name, query, play.gone.signal));
-  return show(data, { x, y, z, name: nameOf(play, action) });
+  return show(data, play, { x, y, z, name: nameOf(play, action) });
+}
+
+// The figure of a game alone, on a page of its own.
+export async function showFigure(page, source, game, isGone) {
+  speakFor(game);
+  const { name, said } = headline(game, {});
+  document.title = `${name} · gamedp`;
+  const heading = h("h1", { tabindex: "-1" }, name);
+  const play = { game, source, parameters: {}, gone: new AbortController(), positions: new Map(), now: null };
+  const { parts } = await surface(play);
+  if (isGone()) return;
+  page.replaceChildren(h("div", { class: "play" }, h("section", { class: "surface" },
+    h("div", { class: "title" }, heading, said.length ? h("p", { class: "rules" }, said.join(" · ")) : null),
+    h("div", { class: "surface-body" }, ...parts))));
+  if (window.parent === window) focusOn(heading);
 }
 
 // The slice through a position, with a ring where it is, and what it shows; null if the position is not on one.
 export async function sliceHere(play, { state }) {
   const { x, y, z, action } = play.game.surface;
-  const [own, other, high] = [x, y, z].map((name) => state?.[name]);
-  if (![own, other, high].every(Number.isInteger)) return null;
   const query = { x, y, z, action, parameters: JSON.stringify(play.parameters) };
   const data = read(await play.source.surface(play.game.name, query, play.gone.signal));
-  const at = (own - data.x0) * data.ny + other - data.y0;
-  if (!(data.tops[at] >= 0)) return null;
-  const picture = profile(data, other - data.y0, 480, "", { column: own - data.x0, high });
-  return { picture, name: nameOf(play, action), x: named(x), y: `${named(y)}: ${other}`, z: named(z) };
+  const here = placeOf(data, { x, y, z }, state);
+  if (!here) return null;
+  const picture = profile(data, here.j, here, 480, "");
+  return { picture, name: nameOf(play, action), x: named(x), y: `${named(y)}: ${data.y0 + here.j}`, z: named(z) };
 }
 
 function nameOf(play, action) {
@@ -88,19 +147,31 @@ function nameOf(play, action) {
   return capital(named(play.game.surface.name));
 }
 
-function show(data, { x, y, z, name }) {
+// Where the game stands, as places in the data; null if that is none of them.
+function placeOf(data, { x, y, z }, state) {
+  const part = (name) => Number(state?.[/^\[(\d+)\]$/.exec(name)?.[1] ?? name]);
+  const [i, j, height] = [part(x) - data.x0, part(y) - data.y0, part(z)];
+  const isThere = i >= 0 && i < data.nx && j >= 0 && j < data.ny && height <= data.tops[i * data.ny + j];
+  return isThere ? { i, j, z: height } : null;
+}
+
+function show(data, play, { x, y, z, name }) {
   const names = { x: named(x), y: named(y), z: named(z) };
   const said = WORDS[language];
   const lead = said.lead(name, names.z, names.x, names.y);
+  const value = (number_) => valueWords(play, number_);
   const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": `${lead} ${said.turn}` });
-  const where = { turn: 4.06, tilt: 0.75, slice: mostCut(data) };
+  const [i, j] = play.game.surface.at ?? [0, -1];
+  const isShown = data.intervals[(i - data.x0) * data.ny + j - data.y0]?.length && j - data.y0 >= 0 && j - data.y0 < data.ny;
+  const where = { turn: 4.06, tilt: 0.75, slice: isShown ? j - data.y0 : mostCut(data), here: null };
+  let column = isShown ? i - data.x0 : 0; // which the sentence is of
   const picture = () => paint(canvas, data, where, names);
   let dragged = null;
   canvas.addEventListener("pointerdown", (event) => {
     dragged = [event.clientX, event.clientY];
     canvas.setPointerCapture(event.pointerId);
   });
-  canvas.addEventListener("pointerup", () => (dragged = null));
+  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (dragged = null));
   canvas.addEventListener("pointermove", (event) => {
     if (!dragged) return;
     turn((event.clientX - dragged[0]) / 140, (event.clientY - dragged[1]) / 160);
@@ -124,6 +195,7 @@ function show(data, { x, y, z, name }) {
     else scheme.removeEventListener("change", again);
   });
 
+  const sentence = h("p", { class: "surface-here" });
   const label = h("label", { for: "surface-slice" });
   const slider = h("input", {
     id: "surface-slice", type: "range", min: data.y0, max: data.y0 + data.ny - 1, value: data.y0 + where.slice,
@@ -137,30 +209,58 @@ function show(data, { x, y, z, name }) {
       .filter((n) => data.tops[n * data.ny + where.slice] !== NOT_THERE);
     const cell = (n) => {
       const at = n * data.ny + where.slice;
-      return h("td", { class: data.reached[at] ? null : "unreached" }, spans(data.intervals[at]) || said.never);
+      return h("td", { class: data.reached[at] ? null : "unreached" }, spans(data.intervals[at]).join(", ") || said.never);
     };
-    flat.replaceChildren(profile(data, where.slice, canvas.clientWidth || 600, `${label.textContent}. ${names.x}, ${names.z}`));
+    const mark = where.here?.j === where.slice ? where.here : null;
+    column = mark?.i ?? column;
+    sentence.textContent = [sentenceOf(said, data, column, where.slice, name, names.z),
+      mark ? said.here(mark.z, value(data.columns[mark.i * data.ny + mark.j](mark.z))) : ""].join(" ");
+    flat.replaceChildren(profile(data, where.slice, mark, flat.clientWidth || canvas.clientWidth || 600, `${label.textContent}. ${names.x}, ${names.z}. ${sentence.textContent}`));
     table.replaceChildren(h("table", {},
       h("tbody", {},
         h("tr", {}, h("th", { scope: "row" }, capital(names.x)), ...columns.map((n) => h("td", {}, String(data.x0 + n)))),
         h("tr", {}, h("th", { scope: "row" }, capital(names.z)), ...columns.map(cell)))));
     picture();
   }
+  // The slice goes where the game goes, from its first action on.
+  function follow(now) {
+    where.here = now && !now.over ? placeOf(data, { x, y, z }, now.state) : null;
+    if (where.here && (now.played || now.previous)) slider.value = data.y0 + where.here.j;
+    cut();
+  }
   slider.addEventListener("input", cut);
-  cut();
+  follow(play.now);
   const key = (kind, text) => h("span", { class: "key" }, h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), text);
-  return [
-    h("p", {}, lead, " ", said.gaps(name)), canvas,
+  const parts = [
+    h("p", {}, lead), sentence,
+    h("div", { class: "surface-both" },
+      h("div", {}, canvas, h("p", { class: "note" }, said.turn)),
+      h("div", {}, h("div", { class: "slice" }, label, slider), flat)),
     h("p", { class: "legend" },
-      data.low <= data.high ? key("values", said.colours(number(data.low, { digits: 2 }), number(data.high, { digits: 2 }))) : null,
-      key("never", said.nowhere(name)), h("span", { class: "key" }, said.unreached)),
-    h("p", { class: "note" }, said.turn),
-    h("div", { class: "slice" }, label, slider), flat, h("h3", {}, said.table), table,
+      data.low <= data.high ? key("values", said.colours(value(data.low), value(data.high))) : null,
+      key("other", said.other), play.now ? key("mark", said.mark) : null, h("span", { class: "key" }, said.unreached)),
+    h(play.page ? "h3" : "h2", {}, said.table), table,
   ];
+  return { parts, follow };
 }
 
-const spans = (intervals) =>
-  intervals.map(({ first, last }) => (first === last ? String(first) : `${first}–${last}`)).join(", ");
+// As a chance where all there is to win is known.
+function valueWords({ now, game }, value) {
+  const { kind, low, high } = now?.basis.stakes ?? game.surface.stakes ?? {};
+  return ["win", "result"].includes(kind) ? `${number((100 * (value - low)) / (high - low), { digits: 1 })} %` : number(value, { digits: 2 });
+}
+
+const span = (first, last) => (first === last ? String(first) : `${first}–${last}`);
+const spans = (intervals) => intervals.map(({ first, last }) => span(first, last));
+
+// In words: with which z the action is best here, and with which, between them, it is not.
+function sentenceOf(said, data, i, j, name, z) {
+  const column = data.intervals[i * data.ny + j];
+  const where = said.at(data.x0 + i, data.y0 + j);
+  if (!column.length) return said.nowhere(where, name);
+  const gaps = column.slice(1).map(({ first }, n) => span(column[n].last + 1, first - 1));
+  return said.best(where, name, z, spans(column)) + (gaps.length ? said.between(gaps) : ".");
+}
 
 // The slice in which the action is interrupted most, for there is most to see; else the middle one.
 function mostCut({ nx, ny, intervals }) {
@@ -176,10 +276,11 @@ function mostCut({ nx, ny, intervals }) {
   return most ? gaps.indexOf(most) : Math.floor(ny / 2);
 }
 
-// A slice, flat: each column as high as there are positions, and coloured where the action is best.
-function profile(data, slice, wide, title, here = null) {
+// A slice, flat: each column as high as there are positions, and every cell coloured where the action is best; a ring is
+// where the game stands.
+function profile(data, slice, here, wide, title) {
   const { nx, ny, z0, z1, x0, tops, intervals, reached } = data;
-  const [left, foot, high] = [30, 20, 180 + wide / 10];
+  const [left, foot, high] = [30, 20, 180 + wide / 5];
   const [column, row] = [(wide - left) / nx, (high - foot) / (z1 - z0 + 1)];
   const bar = (i, first, last, more) => s("rect", {
     x: left + i * column, width: column, y: high - foot - (last - z0 + 1) * row, height: (last - first + 1) * row, ...more,
@@ -189,14 +290,16 @@ function profile(data, slice, wide, title, here = null) {
     const at = i * ny + slice;
     if (tops[at] === NOT_THERE) continue;
     parts.push(bar(i, z0, tops[at], { class: "there" }));
-    for (const { first, last, value } of intervals[at]) {
-      const part = bar(i, first, last, { class: reached[at] ? "best" : "best unreached" });
-      part.style.fill = tint(data, value);
-      parts.push(part);
+    for (const interval of intervals[at]) {
+      parts.push(s("g", { class: reached[at] ? "best" : "best unreached" }, ...runs(data, at, interval).map(({ first, last, shade }) => {
+        const part = bar(i, first, last, {});
+        part.style.fill = tint(shade);
+        return part;
+      })));
     }
   }
   if (here) {
-    const middle = { cx: left + (here.column + 0.5) * column, cy: high - foot - (here.high - z0 + 0.5) * row };
+    const middle = { cx: left + (here.i + 0.5) * column, cy: high - foot - (here.z - z0 + 0.5) * row };
     parts.push(s("circle", { class: "ring-under", ...middle, r: 8 }), s("circle", { class: "ring", ...middle, r: 8 }));
   }
   const text = (x, y, content, kind) => s("text", { x, y, class: `tick ${kind}` }, String(content));
@@ -205,10 +308,28 @@ function profile(data, slice, wide, title, here = null) {
     text(left + column / 2, high - 4, x0, "middle"), text(wide - column / 2 - 6, high - 4, x0 + nx - 1, "middle"));
 }
 
+// The colours of the style sheet mixed: for each light, from above and from the sides, as many as there are shades.
+function palette(colour) {
+  const pen = h("canvas", { width: SHADES, height: LIGHTS.length }).getContext("2d", { willReadFrequently: true });
+  const [least, most] = ["--surface-low", "--surface-high"].map(colour);
+  LIGHTS.forEach((light, row) => {
+    for (let shade = 0; shade < SHADES; shade++) {
+      const mixed = `color-mix(in oklab, ${most} ${Math.round((100 * shade) / (SHADES - 1))}%, ${least})`;
+      pen.fillStyle = `color-mix(in srgb, ${mixed} ${light}%, black)`;
+      pen.fillRect(shade, row, 1, 1);
+    }
+  });
+  const { data } = pen.getImageData(0, 0, SHADES, LIGHTS.length);
+  return LIGHTS.map((_, row) => Array.from({ length: SHADES }, (__, shade) => {
+    const at = 4 * (row * SHADES + shade);
+    return `rgb(${data[at]} ${data[at + 1]} ${data[at + 2]})`;
+  }));
+}
+
 function paint(canvas, data, where, names) {
   const width = canvas.clientWidth;
   if (!width) return;
-  const height = Math.min(460, Math.max(225, width * 0.66));
+  const height = Math.min(460, Math.max(225, width * 0.72));
   const ratio = devicePixelRatio || 1;
   canvas.width = width * ratio;
   canvas.height = height * ratio;
@@ -216,73 +337,91 @@ function paint(canvas, data, where, names) {
   pen.scale(ratio, ratio);
   const style = getComputedStyle(canvas);
   const colour = (name) => style.getPropertyValue(name).trim();
+  const { nx, ny, z0, z1 } = data;
   const [sine, cosine] = [Math.sin(where.turn), Math.cos(where.turn)];
   const [up, flat] = [Math.cos(where.tilt), Math.sin(where.tilt)];
-  const span = Math.max(data.z1 - data.z0, 1);
   const turned = (x, y, z) => {
-    const [u, v] = [x / Math.max(data.nx - 1, 1) - 0.5, y / Math.max(data.ny - 1, 1) - 0.5];
+    const [u, v] = [x / nx - 0.5, y / ny - 0.5];
     const [across, deep] = [u * cosine - v * sine, u * sine + v * cosine];
-    return [across, deep * flat - ((z - data.z0) / span) * 0.6 * up, deep];
+    return [across, deep * flat - ((z - z0) / (z1 - z0 + 1)) * 0.6 * up];
   };
-  const z = (at) => data.intervals[at][0]?.first ?? data.tops[at];
-  // As large as it fits, whichever way it is turned: the surface, the floor and the axis that stands on it.
-  const [nearX, nearY] = [sine > 0 ? data.nx - 1 : 0, cosine > 0 ? data.ny - 1 : 0];
-  const pole = [nearX ? 0 : data.nx - 1, nearY];
-  const box = [0, data.nx - 1].flatMap((x) => [0, data.ny - 1].map((y) => turned(x, y, data.z0)));
-  box.push(turned(...pole, data.z1));
-  data.tops.forEach((top, at) => {
-    if (top !== NOT_THERE) box.push(turned(Math.floor(at / data.ny), at % data.ny, z(at)));
+  // As large as it fits, whichever way it is turned: the body, the floor and the axis that stands on it.
+  const [nearX, nearY] = [sine > 0 ? nx : 0, cosine > 0 ? ny : 0];
+  const pole = [nearX ? 0 : nx, nearY];
+  const box = [0, nx].flatMap((x) => [0, ny].map((y) => turned(x, y, z0)));
+  box.push(turned(...pole, z1));
+  data.intervals.forEach((column, at) => {
+    if (column.length) box.push(turned(Math.floor(at / ny) + 0.5, (at % ny) + 0.5, column.at(-1).last + 1));
   });
   const ends = (n) => box.reduce(([low, high], p) => [Math.min(low, p[n]), Math.max(high, p[n])], [Infinity, -Infinity]);
   const [[left, right], [top, bottom]] = [ends(0), ends(1)];
   const size = Math.min((width - 2 * SIDE) / (right - left), (height - ABOVE - BELOW) / (bottom - top));
   const place = (x, y, z) => {
-    const [across, down, deep] = turned(x, y, z);
+    const [across, down] = turned(x, y, z);
     return [
       width / 2 + (across - (left + right) / 2) * size,
-      (height + ABOVE - BELOW) / 2 + (down - (top + bottom) / 2) * size, deep,
+      (height + ABOVE - BELOW) / 2 + (down - (top + bottom) / 2) * size,
     ];
   };
-  const axes = { near: [nearX, nearY], pole, foot: place(...pole, data.z0), top: place(...pole, data.z1) };
+  const axes = { near: [nearX, nearY], pole, foot: place(...pole, z0), top: place(...pole, z1) };
   lines(pen, data, place, axes, colour("--rule"));
-  // Canvases know no variables: these are the colours that `tint` mixes.
-  const [least, most, never, card] = ["--surface-low", "--surface-high", "--surface-never", "--card"].map(colour);
-  const fillOf = (at) => {
-    const [interval] = data.intervals[at];
-    if (!interval) return never;
-    return `color-mix(in oklab, ${most} ${Math.round(100 * shareOf(data, interval.value))}%, ${least})`;
-  };
-  const cells = [];
-  for (let i = 0; i + 1 < data.nx; i++) {
-    for (let j = 0; j + 1 < data.ny; j++) {
-      const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
-      const places = corners.map(([a, b]) => a * data.ny + b);
-      if (places.some((at) => data.tops[at] === NOT_THERE)) continue;
-      const points = corners.map(([a, b], n) => place(a, b, z(places[n])));
-      const deep = points.reduce((sum, point) => sum + point[2], 0);
-      const mean = places.reduce((sum, at) => sum + z(at), 0) / 4;
-      const light = (data.reached[places[0]] ? 80 : 35) + 20 * ((mean - data.z0) / span);
-      cells.push({ points, deep, fill: fillOf(places[0]), light: Math.round(light), slice: j === where.slice });
-    }
-  }
-  cells.sort((one, other) => one.deep - other.deep);
-  pen.lineWidth = 0.6;
-  for (const { points, fill, light, slice } of cells) {
+  const fills = palette(colour);
+  function quad(corners, fill, stroke, wide) {
     pen.beginPath();
-    points.forEach(([px, py], n) => (n ? pen.lineTo(px, py) : pen.moveTo(px, py)));
+    corners.forEach((corner, n) => (n ? pen.lineTo(...place(...corner)) : pen.moveTo(...place(...corner))));
     pen.closePath();
-    pen.fillStyle = `color-mix(in srgb, ${fill} ${light}%, ${card})`;
-    pen.strokeStyle = slice ? colour("--ink") : colour("--surface-line");
-    pen.lineWidth = slice ? 1.4 : 0.5;
+    pen.fillStyle = fill;
+    pen.strokeStyle = stroke;
+    pen.lineWidth = wide;
     pen.fill();
     pen.stroke();
   }
+  const [ink, edge] = [colour("--ink"), colour("--surface-line")];
+  const [bySide, byFront] = [sides(data, sine > 0 ? 1 : -1, 0), sides(data, 0, cosine > 0 ? 1 : -1)];
+  // From the back to the front, and upwards in a column: what is nearer is never behind.
+  const order = (count, isUp) => Array.from({ length: count }, (_, n) => (isUp ? n : count - 1 - n));
+  for (const i of order(nx, sine > 0)) {
+    for (const j of order(ny, cosine > 0)) {
+      const at = i * ny + j;
+      const [x, y] = [i + (sine > 0), j + (cosine > 0)];
+      const isCut = j === where.slice;
+      data.intervals[at].forEach(({ last }, n) => {
+        for (const { first, last: end, shade } of bySide[at][n]) {
+          quad([[x, j, first], [x, j + 1, first], [x, j + 1, end + 1], [x, j, end + 1]], fills[1][shade], fills[1][shade], 0.6);
+        }
+        for (const { first, last: end, shade } of byFront[at][n]) {
+          quad([[i, y, first], [i + 1, y, first], [i + 1, y, end + 1], [i, y, end + 1]], fills[2][shade], fills[2][shade], 0.6);
+        }
+        quad([[i, j, last + 1], [i + 1, j, last + 1], [i + 1, j + 1, last + 1], [i, j + 1, last + 1]],
+          fills[0][shadeOf(data, data.columns[at](last))], isCut ? ink : edge, isCut ? 1.2 : 0.4);
+      });
+    }
+  }
   letters(pen, data, place, axes, names, colour);
+  if (where.here) pin(pen, place, where.here, z0, ink, colour("--card"));
+}
+
+// Where the game stands: a pin on the floor, as high as it is.
+function pin(pen, place, { i, j, z }, z0, ink, card) {
+  const [foot, head] = [place(i + 0.5, j + 0.5, z0), place(i + 0.5, j + 0.5, z + 0.5)];
+  for (const [stroke, wide] of [[card, 5], [ink, 2]]) {
+    pen.strokeStyle = stroke;
+    pen.lineWidth = wide;
+    pen.beginPath();
+    pen.moveTo(...foot);
+    pen.lineTo(...head);
+    pen.stroke();
+    pen.beginPath();
+    pen.arc(...head, 5, 0, 2 * Math.PI);
+    pen.fillStyle = card;
+    pen.fill();
+    pen.stroke();
+  }
 }
 
 // The floor, and the axis that stands on it.
 function lines(pen, data, place, { foot, top }, colour) {
-  const [right, back] = [data.nx - 1, data.ny - 1];
+  const [right, back] = [data.nx, data.ny];
   const floor = [[0, 0], [right, 0], [right, back], [0, back], [0, 0]].map(([x, y]) => place(x, y, data.z0));
   pen.strokeStyle = colour;
   pen.lineWidth = 1;
@@ -293,7 +432,7 @@ function lines(pen, data, place, { foot, top }, colour) {
 
 // What stands at the axes: their names, and as many numbers as there is room for.
 function letters(pen, data, place, { near: [nearX, nearY], pole, foot, top }, names, colour) {
-  const [right, back] = [data.nx - 1, data.ny - 1];
+  const [right, back] = [data.nx, data.ny];
   const middle = place(right / 2, back / 2, data.z0);
   const taken = [];
   pen.font = "13px system-ui, sans-serif";
@@ -335,6 +474,6 @@ function letters(pen, data, place, { near: [nearX, nearY], pole, foot, top }, na
     const wide = pen.measureText(String(value)).width;
     write(String(value), foot[0] + (foot[0] > middle[0] ? 8 : -8 - wide), place(...pole, value)[1]);
   }
-  for (const value of ticks(data.x0, data.nx)) beside(String(value), place(value - data.x0, nearY, data.z0), 16);
-  for (const value of ticks(data.y0, data.ny)) beside(String(value), place(nearX, value - data.y0, data.z0), 16);
+  for (const value of ticks(data.x0, data.nx)) beside(String(value), place(value - data.x0 + 0.5, nearY, data.z0), 16);
+  for (const value of ticks(data.y0, data.ny)) beside(String(value), place(nearX, value - data.y0 + 0.5, data.z0), 16);
 }

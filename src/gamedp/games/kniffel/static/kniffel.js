@@ -1,8 +1,8 @@
 // The Kniffel page: what stands behind `#` says what is shown, and the server what it is worth.
 
-import { h } from "../../static/dom.js";
+import { focusOn, h, mayFocus } from "../../static/dom.js";
 import { fall } from "../../static/boards.js";
-import { decisions, facesOf, heading, isBest, tooLarge, working } from "./advice.js";
+import { decisions, exactly, facesOf, heading, isBest, secondsLeft, seenOf, working } from "./advice.js";
 import { entered, someDice, sorted, takenBack, thrown } from "./game.js";
 import { drawReport } from "./report.js";
 import { DEFAULTS, FREE, fromAddress, goalFields, hashOf, newGame } from "./settings.js";
@@ -25,6 +25,7 @@ let order = []; // the dice as they lie, from left to right
 let kept = []; // which of them stay
 let all = false;
 let onlyLosses = true;
+const exact = { open: false }; // whether every digit is shown
 let reported = new AbortController(); // until the report is drawn anew, or gone
 const asking = {}; // what is under way, by its kind
 
@@ -76,18 +77,19 @@ function query(more = {}) {
 }
 
 // Asks, and says how far it is; `then` gets the answer, unless the same was asked anew meanwhile.
-// If it takes more than a second, `meanwhile` is called once.
+// If the answer is not there at once, `meanwhile` is called once.
 async function ask(kind, more, then, meanwhile = () => {}) {
   asking[kind]?.abort();
   const mine = new AbortController();
   let isOver = false;
+  let first = null; // what was first heard of solving
   asking[kind] = mine;
   inPlace(trouble);
   try {
     const answer = await server.ask("kniffel", query(more), mine.signal, (news) => {
       if (asking[kind] !== mine) return;
-      inPlace(trouble, working(words, news, () => mine.abort()));
-      if (news.seconds < 1) return;
+      if (news.phase === "solve") first ??= news;
+      inPlace(trouble, working(words, news, secondsLeft(news, first), () => mine.abort()));
       meanwhile(() => asking[kind] === mine && !isOver && !mine.signal.aborted, mine.signal);
       meanwhile = () => {};
     });
@@ -112,11 +114,13 @@ async function update() {
     asking[kind] = null;
   }
   await ask("game", { advice: "0" }, async (answer) => {
+    const isNext = answered !== state.game;
     [found, answered] = [answer, state.game];
     const rolled = facesOf(answer.dice ?? "");
     if (sorted(order) !== sorted(rolled)) order = rolled;
     if (kept.length !== order.length) kept = order.map(() => false);
     showAll();
+    if (isNext) toField();
     if (state.mode === "play" && found.over) await showReport();
     if (!hidden() && !found.over) await showAdvice();
   });
@@ -173,21 +177,43 @@ function showDice() {
   const waits = found.waits_for;
   const row = h("div", { class: "dice-row", role: "group", "aria-label": words.dice, onkeydown: typeFace },
     ...order.map((face, n) => oneDie(face, n, waits === "keep" ? words.stays(face, kept[n]) : String(face),
-      () => toggle(n), waits === "keep" ? kept[n] : null)),
+      (event) => {
+        toggle(n);
+        if (event.detail) toField(); // clicked, not pressed
+      }, waits === "keep" ? kept[n] : null)),
     ...(order.length ? [] : [1, 2, 3, 4, 5].map(() => h("span", { class: "no-die", "aria-hidden": "true" }))));
   const again = kept.filter((each) => !each).length;
   const canThrow = waits === "throw" || (waits === "keep" && again > 0);
+  const whose = isTwo() ? words.throwOf(words.player(found.turn + 1)) : "";
+  dice.classList.toggle("by-hand", state.dice === "hand");
   inPlace(dice, title, row,
     h("p", { class: "note dice-help" }, waits === "keep" ? words.diceHelp : ""),
-    !canThrow ? null : state.dice === "hand" ? typing(words, order.filter((_, n) => kept[n]), again || 5, roll)
-      : h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => roll(someDice(again || 5)) },
-        waits === "throw" ? words.throwFirst : words.throwAgain(again)),
-    h("div", { class: "buttons" }, ...tools()));
+    h("div", { class: "throw-room" }, !canThrow ? null
+      : state.dice === "hand" ? typing(words, whose, order.filter((_, n) => kept[n]), again || 5, roll)
+        : h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => roll(someDice(again || 5)) },
+          waits === "throw" ? words.throwFirst : words.throwAgain(again))),
+    h("div", { class: "buttons" }, ...tools(), handToggle()));
+}
+
+function handToggle() {
+  return h("label", { class: "toggle" },
+    h("input", { type: "checkbox", role: "switch", checked: state.dice === "hand", "data-key": "hand", onchange: (event) => {
+      state.dice = event.target.checked ? "hand" : "page";
+      toAddress();
+      showDice();
+      toField();
+    } }), h("span", { class: "slide", "aria-hidden": "true" }), words.byHand);
+}
+
+// Who throws real dice goes on typing.
+function toField() {
+  const field = state.mode === "play" && dice.querySelector("#typed");
+  if (field && mayFocus()) focusOn(field);
 }
 
 function tools() {
-  const undo = state.game && state.told !== "test"
-    ? h("button", { type: "button", class: "tool", "data-key": "undo", onclick: () => go(takenBack(state.game)) }, words.undo) : null;
+  const undo = state.told === "test" ? null : h("button", { type: "button", class: "tool", "data-key": "undo",
+    "aria-disabled": state.game ? null : "true", onclick: () => state.game && go(takenBack(state.game)) }, words.undo);
   const said = h("span", { class: "note", role: "status" });
   return [undo, h("button", { type: "button", class: "tool", "data-key": "copy", onclick: async () => {
     try {
@@ -289,20 +315,24 @@ function soFar() {
 
 async function showAdvice() {
   await ask("advice", {}, drawAdvice, async (isOpen, signal) => {
-    if (goal() === "points" || (goal() === "beat" && state.plays !== "points")) return;
+    if (goal() === "points") return;
+    const points = await server.ask("kniffel", query({ goal: "points" }), signal).catch(() => null);
+    if (points && isOpen()) drawAdvice(points, words.meanwhile[goal()]);
+    if (goal() === "beat" && state.plays !== "points") return;
     const quick = await server.ask("kniffel", query({ quick: "1" }), signal).catch(() => null);
     if (quick && isOpen()) drawAdvice(quick);
   });
 }
 
-function drawAdvice(answer) {
+function drawAdvice(answer, note = answer.then ? words.thenShort[answer.goal] : "") {
   advice.setAttribute("aria-busy", "false");
   const redraw = () => {
-    inPlace(advice, adviceHead(), ...heading(words, answer, state.total),
+    inPlace(advice, adviceHead(), heading(words, answer, state.total),
+      note ? h("p", { class: "note instead" }, note) : null,
       answer.options.length
         ? decisions(words, answer, { all, choose: (option) => choose(option), showAll: () => { all = !all; redraw(); } })
         : h("p", { class: "note" }, words.noAdvice),
-      answer.too_large ? tooLarge(words, answer) : null, soFar());
+      exactly(words, answer, seenOf(answer, all), exact), soFar());
   };
   redraw();
   const best = answer.options.filter((each) => isBest(answer, each)).map((each) => (each.entry ?? each).box);
@@ -324,7 +354,7 @@ function choose(option) {
     return place >= 0;
   });
   showDice();
-  dice.querySelector(".throw, #typed, .die-button")?.focus();
+  (dice.querySelector(".throw, #typed") ?? dice.querySelector(".die-button"))?.focus();
 }
 
 async function showReport() {

@@ -1,6 +1,6 @@
 // The sheet as it is printed: two parts, sums, and a column for each player; dice, and fields.
 
-import { h, s } from "../../static/dom.js";
+import { focusOn, h, s } from "../../static/dom.js";
 import { die, draw } from "../../static/boards.js";
 import { facesOf } from "./advice.js";
 
@@ -54,18 +54,30 @@ export function oneDie(face, n, label, press, pressed) {
   }, slot);
 }
 
-// What real dice show: so many faces, besides those that stay.
-export function typing(words, stay, wanted, take) {
-  const input = h("input", { id: "typed", type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 5, size: 6, "data-key": "throw" });
-  const said = h("p", { class: "note", role: "alert" });
-  return h("form", { class: "typing", onsubmit: (event) => {
-    event.preventDefault();
+// What real dice show: so many faces, besides those that stay, typed or tapped. The last one enters them.
+export function typing(words, who, stay, wanted, take) {
+  // Where a finger taps, a keyboard on the screen would cover the faces.
+  const keyboard = matchMedia("(pointer: coarse)").matches ? "none" : "numeric";
+  const change = () => {
     const faces = facesOf(input.value);
-    if (faces.length !== wanted || input.value.trim().length !== wanted) said.textContent = words.notDice(wanted);
-    else take(faces);
-  } },
-    h("label", { for: "typed" }, stay.length ? words.typedKept(stay.join(" ")) : words.typed),
-    h("span", { class: "typed-line" }, input, h("button", { class: "go", type: "submit" }, words.take)), said);
+    const isWrong = faces.length !== input.value.trim().length || faces.length > wanted;
+    said.textContent = isWrong ? words.notDice(wanted) : words.missing(wanted - faces.length);
+    if (!isWrong && faces.length === wanted) take(faces);
+  };
+  const input = h("input", { id: "typed", type: "text", inputmode: keyboard, autocomplete: "off", maxlength: 5, size: 6,
+    "data-key": "throw", "aria-describedby": "typed-said", oninput: change });
+  const said = h("p", { id: "typed-said", class: "note", role: "status" }, words.missing(wanted));
+  const set = (text) => {
+    input.value = text;
+    change();
+  };
+  return h("form", { class: "typing", onsubmit: (event) => event.preventDefault() },
+    h("label", { for: "typed" }, who, " ", stay.length ? words.typedKept(stay.join(" ")) : words.typed),
+    h("span", { class: "typed-line" }, input,
+      h("button", { type: "button", class: "tool", "aria-label": words.back1, onclick: () => { set(input.value.slice(0, -1)); focusOn(input); } }, "⌫"), said),
+    h("div", { class: "faces", role: "group", "aria-label": words.tap }, ...[1, 2, 3, 4, 5, 6].map((face) =>
+      h("button", { type: "button", class: "face-button", "data-key": "throw", "aria-label": String(face), onclick: () => set(input.value + face) },
+        s("svg", { class: "face", viewBox: "0 0 60 60", "aria-hidden": "true" }, die(face))))));
 }
 
 export function select(id, label, options, value, change) {

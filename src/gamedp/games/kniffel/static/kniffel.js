@@ -108,6 +108,7 @@ async function ask(kind, more, then, meanwhile = () => {}) {
 }
 
 async function update() {
+  advice.setAttribute("aria-busy", "true"); // what stands there is of the position before
   toAddress();
   for (const kind of ["advice", "report"]) {
     asking[kind]?.abort();
@@ -134,7 +135,7 @@ function showAll() {
     const why = state.told === "test" ? words.adviceTest : words.adviceHidden;
     inPlace(advice, adviceHead(), h("p", { class: "note" }, why), soFar());
     advice.setAttribute("aria-busy", "false");
-  } else advice.setAttribute("aria-busy", "true"); // what stands there is of the position before
+  }
   if (!found.over || state.mode === "ask") {
     reported.abort();
     report.hidden = true;

@@ -2,7 +2,8 @@
 
 A view describes the content of a picture, not its drawing: the page in the browser draws shapes,
 the terminal letters (`str` of a view). It is plain data of bounded size, and needs no other part of
-this library. `spots` says which part of the picture plays which action; the place of a part is a
+this library. `spots` says which part of the picture plays which action, an integer, or the place of
+the action among those of the state if some are no integers; the place of a part is a
 tuple of whole numbers from 0, which each class explains.
 """
 

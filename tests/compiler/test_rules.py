@@ -484,15 +484,35 @@ WRONG_TYPES = {
     ),
     "no actions": (
         {"actions": lambda self, state: None},
-        f"actions({FIRST}) returns None; it must yield ints",
+        f"actions({FIRST}) returns None; it must yield actions",
     ),
-    "a text for an action": (
-        {"actions": lambda self, state: ("one",)},
-        f"action 'one' in {FIRST} is not an integer",
+    "a text for actions": (
+        {"actions": lambda self, state: "one"},
+        f"actions({FIRST}) returns 'one'; a single action is yielded, or returned in a list",
     ),
-    "half an action": (
-        {"actions": lambda self, state: (0.5,)},
-        f"action 0.5 in {FIRST} is not an integer",
+    "a position for actions": (
+        {"actions": lambda self, state: state},
+        f"actions({FIRST}) returns {FIRST}; a single action is yielded",
+    ),
+    "no action": (
+        {"actions": lambda self, state: (None,)},
+        f"an action in {FIRST} is None, which stands for no action at all. Give it a name",
+    ),
+    "an action without a hash": (
+        {"actions": lambda self, state: ([1],)},
+        f"action [1] in {FIRST} is neither an integer nor hashable: unhashable type: 'list'.",
+    ),
+    "an array for an action": (
+        {"actions": lambda self, state: (np.array([1, 2]),)},
+        f"action array([1, 2]) in {FIRST} is neither an integer nor hashable",
+    ),
+    "an action that is nan": (
+        {"actions": lambda self, state: (("raise", np.nan),)},
+        f"action ('raise', nan) in {FIRST} is not equal to itself, as nan is",
+    ),
+    "equal actions": (
+        {"actions": lambda self, state: (1, 1.0)},
+        f"actions({FIRST}) yields 1 and 1.0, which are equal. Yield each action once",
     ),
     "two payoffs": (
         {"payoff": lambda self, state, player: (1.0, 0.0)},

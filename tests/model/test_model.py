@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 import gamedp
 from gamedp.errors import InvalidModelError, UnknownStateError
 from gamedp.games.matches import Matches, MatchesState
-from gamedp.model.model import ARRAYS, Model, describe_choice, initial_state_of
+from gamedp.model.model import ARRAYS, Model, describe_choice
 
 # State 0 has two choices, state 1 one; state 2 is terminal.
 GOOD = {
@@ -155,11 +155,11 @@ def test_a_random_start():
     model = good_model(initial=[(0.25, 1), (0.5, 0), (0.25, 1), (0.0, 2)])
     assert model.initial_states.tolist() == [1, 0]
     assert model.initial_probabilities.tolist() == [0.5, 0.5]
-    assert initial_state_of(model) is None
     swapped = good_model(initial=[(-0.5, 0), (0.5, 0)], num_players=2)
     assert swapped.initial_states.tolist() == [0, 0]
     assert swapped.initial_probabilities.tolist() == [-0.5, 0.5]
-    assert initial_state_of(good_model(initial=np.int8(1))) == 1
+    one = good_model(initial=np.int8(1))
+    assert (one.initial_states, one.initial_probabilities) == ([1], [1.0])
 
 
 BAD = {

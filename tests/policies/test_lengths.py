@@ -16,7 +16,7 @@ import gamedp
 from gamedp.errors import InvalidParameterError, UnknownStateError, UnsupportedProblemError
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import ROLL, Wubbel
-from gamedp.policies import greatest_survival, most_unfinished
+from gamedp.policies import greatest_survival
 from gamedp.policies.statistics import p_value
 from gamedp.testing.models import random_model
 
@@ -44,7 +44,7 @@ def test_most_games_of_the_best_are_over_after_100_throws():
     low, high = found.unfinished(100, actions={ROLL})
     assert low <= 0.015384782339658882 <= high
     assert high - low <= 1e-12
-    low, high = most_unfinished(wubbel.model, 100, actions={ROLL})
+    low, high = greatest_survival(wubbel.model, 100, actions={ROLL}).bounds(100)
     assert low <= 0.553060863986907 + 1e-15
     assert high >= 0.553060863986907 - 1e-15
     assert high - low <= 1e-11
@@ -104,7 +104,7 @@ def test_what_is_left_after_some_plies_is_exact(seed):
         assert low <= sum(here[:5]) <= high
         assert (low, high) == found.unfinished(plies)
         assert high <= most.bounds(plies)[1] * (1 + 1e-12)
-        assert most.bounds(plies) == most_unfinished(model, plies)
+        assert most.bounds(plies) == greatest_survival(model, plies).bounds(plies)
     here, seen = counts(model, policy.probabilities.tolist(), 40)
     assert found.unfinished(40)[0] <= sum(here[:5]) <= found.unfinished(40)[1]
     _, upper = found.visits()
@@ -254,7 +254,7 @@ def test_no_policy_lasts_longer():
     model = gamedp.compile(Wubbel(goal=3, faces=3, busts=(3,)), compile="never")
     offsets = model.choice_offsets.tolist()
     rows = [range(first, stop) for first, stop in itertools.pairwise(offsets) if stop > first]
-    most = most_unfinished(model, 4)[1]
+    most = greatest_survival(model, 4).upper[4]
     seen = []
     for choices in itertools.product(*rows):
         numbers = np.zeros(model.num_choices)
@@ -269,10 +269,10 @@ def test_what_is_no_number_of_plies_is_refused():
     model = gamedp.compile(Matches(matches=5), compile="never")
     for plies in (-1, 2.5, "3"):
         with pytest.raises(InvalidParameterError, match="plies"):
-            most_unfinished(model, plies)
+            greatest_survival(model, plies)
     loop = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0])
     with pytest.raises(UnsupportedProblemError, match="not counted"):
-        most_unfinished(loop, 3, actions={7})
+        greatest_survival(loop, 3, actions={7})
 
 
 def test_a_mistake_costs_what_the_policy_loses_by_it():

@@ -337,7 +337,7 @@ WAYS_OUT = {
     "no pairs": ({"outcomes": lambda self, state, action: None}, r"pairs\. Is a yield missing\?"),
     "no actions": (
         {"actions": lambda self, state: None},
-        r"must yield ints\. Is a yield missing\?",
+        r"must yield actions\. Is a yield missing\?",
     ),
     "nobody moves": ({"player": lambda self, state: None}, r"Is a return missing\?"),
     "a side that is no number": (

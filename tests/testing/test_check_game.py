@@ -163,7 +163,7 @@ class Idle(Good):
 
 class Wordy(Good):
     def actions(self, state):
-        return ["one"]
+        return [["one"]]
 
 
 class Short(Good):
@@ -439,7 +439,7 @@ class Raising(Good):
         ),
         (Repeats(), {ACTIONS}, "repeats itself: [1, 1]"),
         (Idle(), {ACTIONS}, "Spot(player=0, left=6) is not terminal and has no actions"),
-        (Wordy(), {ACTIONS}, "action 'one' in Spot(player=0, left=6) is not an integer"),
+        (Wordy(), {ACTIONS}, "action ['one'] in Spot(player=0, left=6) is neither an integer of"),
         (Short(), {PROBABILITIES}, "outcomes(Spot(player=0, left=6), 1) sum to 0.9"),
         (Negative(), {PROBABILITIES}, "have probabilities [-0.5, 1.5]"),
         (Pairless(), {PROBABILITIES}, "not (probability, state) pairs"),
@@ -506,7 +506,7 @@ class Raising(Good):
         (
             Huge(),
             {ACTIONS},
-            "action 1099511627776 in Spot(player=0, left=6) is not an integer of 32 bits",
+            "action 1099511627776 in Spot(player=0, left=6) is neither an integer of 32 bits nor",
         ),
         (Raising(), {ERRORS}, "raises RuntimeError: Spot(player=0, left=6)"),
     ],

@@ -11,7 +11,7 @@ CHAIN = {"p": {"pits": 3, "stones": 3}, "seats": PEOPLE}
 
 
 def told(page):
-    return page.locator(".told p").all_inner_texts()
+    return page.locator(".story-told p").all_inner_texts()
 
 
 def test_a_move_is_told_in_the_language_of_the_page(visit):
@@ -24,7 +24,7 @@ def test_a_move_is_told_in_the_language_of_the_page(visit):
     page.locator(".action").first.press("Enter")
     page.locator(".past > .plies .ply").nth(1).wait_for()
     assert axe_complaints_light_and_dark(page) == []
-    assert page.locator(".told").get_attribute("role") == "log"
+    assert page.locator(".story-told").get_attribute("role") == "log"
     page.locator(".arrow").nth(1).click()
     page.get_by_text("Zug 1 von 2.").wait_for()
     assert told(page) == ["3 Steine aus Mulde 3 werden gesät."]
@@ -33,7 +33,7 @@ def test_a_move_is_told_in_the_language_of_the_page(visit):
 def test_nothing_is_shown_again_to_whom_motion_disturbs(visit):
     page = visit(address("wubbel", seats=PEOPLE), patched=COUNT_MOVES)
     open_actions(page).first.press("Enter")
-    page.locator(".told p").first.wait_for()
+    page.locator(".story-told p").first.wait_for()
     assert page.evaluate("window.moves") == 0
     assert not page.locator(".story button").is_visible()
 

@@ -16,10 +16,10 @@ PEOPLE = ["person", "person"]
 def why(page):
     """Open the box; return it when it is full."""
     open_actions(page)
-    if not page.locator(".why-text").count():
-        page.locator(".why summary").press("Enter")
-    page.locator(".why-text p").nth(1).wait_for()
-    return page.locator(".why")
+    if not page.locator(".because-text").count():
+        page.locator(".because summary").press("Enter")
+    page.locator(".because-text p").nth(1).wait_for()
+    return page.locator(".because")
 
 
 def test_the_rule_is_read_from_the_table(visit):
@@ -31,7 +31,7 @@ def test_the_rule_is_read_from_the_table(visit):
     assert ends == [
         [str(left), "tone-win" if matches_winning(left) else "tone-loss"] for left in range(19)
     ]
-    rule = box.locator(".why-rule").inner_text()
+    rule = box.locator(".because-rule").inner_text()
     assert rule.startswith("Whoever is to move at 1, 5, 9, 13, or 17 loses")
     assert rule.endswith("They are 4 apart.")
     assert box.locator("[aria-current]").inner_text().startswith("18")
@@ -42,7 +42,7 @@ def test_the_rule_is_read_from_the_table(visit):
     assert box.locator("[data-after]").inner_text().startswith("15")
     assert axe_complaints_light_and_dark(page) == []
     page = visit(address("matches", p={"takes": [1, 3, 4]}, seats=PEOPLE), locale="de-DE")
-    rule = why(page).locator(".why-rule").inner_text()
+    rule = why(page).locator(".because-rule").inner_text()
     assert rule.startswith("Wer bei 1, 3, 8, 10, 15 oder 17 am Zug ist, verliert")
     assert "auseinander" not in rule
 
@@ -50,8 +50,8 @@ def test_the_rule_is_read_from_the_table(visit):
 def test_nim_shows_its_sums_before_and_after(visit):
     page = visit(address("nim", p={"heaps": [3, 5, 7], "misere": False}, seats=PEOPLE))
     box = why(page)
-    box.locator(".why-side").nth(1).wait_for()
-    before, after = box.locator(".why-side").all_inner_texts()
+    box.locator(".because-side").nth(1).wait_for()
+    before, after = box.locator(".because-side").all_inner_texts()
     assert "The nim-sum is 1: whoever is to move wins by making it 0." in before
     assert "The nim-sum is 0: whoever is to move loses." in after
     assert axe_complaints_light_and_dark(page) == []
@@ -63,10 +63,10 @@ def test_nim_shows_its_sums_before_and_after(visit):
 def test_chance_is_told_outcome_by_outcome_with_the_slice_of_the_surface(visit):
     page = visit(address("wubbel", a=[0], o=[3], seats=PEOPLE))
     open_actions(page)
-    page.locator(".why summary").press("Enter")
-    box = page.locator(".why")
+    page.locator(".because summary").press("Enter")
+    box = page.locator(".because")
     box.locator(".surface-flat .ring").wait_for()
-    rows = box.locator(".why-table tbody tr")
+    rows = box.locator(".because-table tbody tr")
     assert rows.count() == 6
     told = [rows.nth(n).locator("td").nth(1).get_attribute("data-number") for n in range(6)]
     entry = page.evaluate(
@@ -85,7 +85,7 @@ def test_it_follows_the_game_and_is_read_by_keyboard(visit):
     box.locator("select").focus()
     page.keyboard.press("ArrowDown")
     first = page.locator(".action .name").nth(1).inner_text()
-    box.locator(".why-text p").get_by_text(f"{first}:").wait_for()
+    box.locator(".because-text p").get_by_text(f"{first}:").wait_for()
     assert focused(page).startswith("SELECT")
     page.locator(".action").first.press("Enter")
     page.locator(".past > .plies .ply").first.wait_for()

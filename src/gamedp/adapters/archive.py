@@ -27,8 +27,7 @@ from gamedp.runtime.slices import BYTES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 INDEX = "index.json"
@@ -169,7 +168,7 @@ class Archive:
             )
         return offsets
 
-    def bits(self, name: str, count: int) -> Mask:
+    def bits(self, name: str, count: int) -> Flags:
         """Return one bit for each of `count` states; all false if the file is missing."""
         if name not in self:
             return np.zeros(count, np.bool_)
@@ -245,7 +244,7 @@ def unsupported(archive: Archive, what: str) -> InvalidModelError:
     return InvalidModelError(message)
 
 
-def bits_of(mask: Mask) -> bytes:
+def bits_of(mask: Flags) -> bytes:
     """Return a bit for each entry, padded to whole words of 64."""
     padded = np.zeros(-(-len(mask) // 64) * 64, np.bool_)
     padded[: len(mask)] = mask

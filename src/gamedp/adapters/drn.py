@@ -20,10 +20,7 @@ from gamedp.adapters.writing import INITIAL, names_of
 from gamedp.errors import InvalidModelError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+    from gamedp.runtime.arrays import Floats, Integers
 
 
 KINDS = ("DTMC", "MDP")

@@ -26,9 +26,7 @@ from gamedp.runtime.floats import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 STATES, CHOICES, TRANSITIONS = "states", "choices", "branches"
@@ -86,9 +84,9 @@ class Parts:
     actions: Integers | None = None
     action_names: tuple[str, ...] = ()
     initial: Integers
-    labels: Mapping[str, Mask] = attrs.field(factory=dict)
+    labels: Mapping[str, Flags] = attrs.field(factory=dict)
     rewards: Mapping[str, Mapping[str, NDArray[Any]]] = attrs.field(factory=dict)
-    variables: Mapping[str, Integers | Mask] = attrs.field(factory=dict)
+    variables: Mapping[str, Integers | Flags] = attrs.field(factory=dict)
     lines: Integers | None = None
     notes: tuple[str, ...] = ()
 
@@ -275,7 +273,7 @@ def assemble(
     return loaded
 
 
-def _how_many(bad: Mask) -> str:
+def _how_many(bad: Flags) -> str:
     count = int(np.count_nonzero(bad))
     return f"({count:,} of {len(bad):,} choices {'is' if count == 1 else 'are'} off)"
 

@@ -88,10 +88,11 @@ class Positions:
         order = np.lexsort((self._numbers, owners))
         same = (np.diff(owners[order]) == 0) & (np.diff(self._numbers[order]) == 0)
         if same.any():
-            choice = order[same.argmax()]
+            choice = int(order[same.argmax()])
+            (action,) = model.actions_of(choice, choice + 1)
             message = (
                 f"state {shown(model.state(int(owners[choice])))} has action "
-                f"{model.action_labels[choice]} twice; an environment needs a number for each."
+                f"{shown(action)} twice; an environment needs a number for each."
             )
             raise UnsupportedProblemError(message)
 

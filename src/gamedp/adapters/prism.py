@@ -30,9 +30,7 @@ from gamedp.adapters.writing import INITIAL, names_of
 from gamedp.errors import InvalidModelError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Integers = NDArray[np.int64]
+    from gamedp.runtime.arrays import Integers
 
 
 DIALECT = {"dtmc": False, "mdp": True}

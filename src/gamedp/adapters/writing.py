@@ -22,8 +22,7 @@ from gamedp.rules.exactness import as_given
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 Ends: TypeAlias = Literal["loop", "none"]
@@ -59,7 +58,8 @@ def parts_of(
     if rewards is None:
         earns = model.rewards.any() or model.payoffs.any()
         rewards = {OWN: given_numbers(model, "rewards")} if earns else {}
-    for name in (*model.action_names, *model.variables, *labels, *rewards):
+    names = model.action_names or _words_of(model.actions)
+    for name in (*names, *model.variables, *labels, *rewards):
         if not _is_text(name):
             message = f"the name {shown(name)} is not text that a file can hold."
             raise InvalidModelError(message)
@@ -71,7 +71,6 @@ def parts_of(
         payoffs = np.concatenate([payoffs, _opposite(model, payoffs)])
         model, masks, columns = _unfolded(model, masks, columns)
     counts, actions = np.diff(model.choice_offsets), model.action_labels.astype(np.int64)
-    names = model.action_names
     numbered = np.arange(model.num_choices) - np.repeat(model.choice_offsets[:-1], counts)
     if not names and not np.array_equal(actions, numbered):
         actions, names = _named(model)
@@ -126,8 +125,8 @@ def _opposite(model: Model, payoffs: NDArray[Any]) -> NDArray[Any]:
 
 
 def _unfolded(
-    model: Model, masks: dict[str, Mask], columns: dict[str, NDArray[Any]]
-) -> tuple[Model, dict[str, Mask], dict[str, NDArray[Any]]]:
+    model: Model, masks: dict[str, Flags], columns: dict[str, NDArray[Any]]
+) -> tuple[Model, dict[str, Flags], dict[str, NDArray[Any]]]:
     """Return a model whose players keep their places, with its labels and rewards."""
     is_swapped = np.repeat([False, True], model.num_states)
     masks = {SWAPPED: is_swapped} | {name: np.tile(mask, 2) for name, mask in masks.items()}
@@ -146,9 +145,9 @@ def _player_names(given: Model | LoadedModel, model: Model) -> tuple[str, ...]:
     return names if len(names) == 2 else ("max", "min")
 
 
-def _states(model: Model, name: str, states: Any) -> Mask:
+def _states(model: Model, name: str, states: Any) -> Flags:
     """Return the states with a label."""
-    mask: Mask = resolved(Reachability(states), model).target  # type: ignore[union-attr]
+    mask: Flags = resolved(Reachability(states), model).target  # type: ignore[union-attr]
     if name == INITIAL:
         message = f"the label {INITIAL!r} is kept for the initial states; choose another name."
         raise InvalidModelError(message)
@@ -228,6 +227,12 @@ def _inserted(column: NDArray[Any], places: Integers, rewards: NDArray[Any]) -> 
     """Insert rewards into a column; either may hold Fractions."""
     kind = np.result_type(column, rewards)
     return np.insert(column.astype(kind), places, rewards.astype(kind))
+
+
+def _words_of(actions: Sequence[Any]) -> tuple[str, ...]:
+    """Return the actions of a game that are no integers as texts, different ones for all."""
+    words = tuple(map(str, actions))
+    return tuple(map(repr, actions)) if "" in words or len(set(words)) < len(words) else words
 
 
 def names_of(parts: Parts) -> Sequence[str]:

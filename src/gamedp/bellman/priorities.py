@@ -28,7 +28,7 @@ NUM_BUCKETS = 2200
 """Number of buckets, for all exponents up to that of infinity."""
 
 
-class Queue(NamedTuple):
+class BucketQueue(NamedTuple):
     """The states of a component by priority: S states.
 
     Attributes
@@ -47,7 +47,7 @@ class Queue(NamedTuple):
     priority: Floats
 
 
-def put(number: int, priority: float, queue: Queue) -> int:
+def put(number: int, priority: float, queue: BucketQueue) -> int:
     """Put a state into the bucket of its priority, out of the one it is in; return the bucket."""
     size = len(queue.bucket)
     if math.isinf(priority):
@@ -81,11 +81,11 @@ def ceiling(bucket: int) -> float:
 ceiling_jit = inlined(ceiling)
 
 
-def fill(size: int) -> Queue:
+def fill(size: int) -> BucketQueue:
     """Return a queue of all states, all with the highest priority."""
     following = np.arange(size + NUM_BUCKETS)
     preceding = np.arange(size + NUM_BUCKETS)
-    queue = Queue(following, preceding, np.full(size, -1), np.zeros(size))
+    queue = BucketQueue(following, preceding, np.full(size, -1), np.zeros(size))
     for number in range(size):
         put_jit(number, np.inf, queue)
     return queue
@@ -102,7 +102,7 @@ def back_up_first(
     threshold: float,
     values: Floats,
     policy: Integers,
-    queue: Queue,
+    queue: BucketQueue,
 ) -> float:
     """Back up as many states of ``order[start:stop]`` as there are, highest priority first.
 

@@ -23,6 +23,7 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged
+from gamedp.runtime.encoding import declared_fields, fields_of
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import GAMES, find, registered
 
@@ -254,21 +255,23 @@ def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any
         For a value that is not of the field's type, and if a required field is missing.
     """
     example = starts[0]
-    fields = getattr(example, "_fields", None)
+    fields = declared_fields(example)
     if fields is None:
         if len(texts) > 1 or (not texts and len(starts) > 1):
             refuse(f"give one {option}, such as the start, {example!r}.")
         return read_as(option, texts[0], kind_of(example)) if texts else example
     values = {
         field: column[0]
-        for field, column in zip(fields, zip(*starts, strict=True), strict=True)
+        for field, column in zip(
+            fields, zip(*(fields_of(each).values() for each in starts), strict=True), strict=True
+        )
         if len(set(column)) == 1
     }
     for field, text in assignments(texts, option=option).items():
         if field not in fields:
             kind = f"field of {option.replace('--state', 'the state')} called"
             raise UnknownNameError.nearest(kind, field, fields)
-        values[field] = read_as(field, text, kind_of(getattr(example, field)))
+        values[field] = read_as(field, text, kind_of(fields[field]))
     missing = [field for field in fields if field not in values]
     if missing:
         refuse(f"{option} must say {', '.join(missing)}: the game starts at random.")

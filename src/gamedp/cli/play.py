@@ -346,7 +346,7 @@ class _GameDialogue:
             say(f"\n{who} plays {line.rules.action_name(state, action)}{reason}.")
         self._take(action)
 
-    def _take(self, action: int) -> None:
+    def _take(self, action: Any) -> None:
         """Take an action, and print the outcome of chance."""
         from gamedp.play.play import drawn  # noqa: PLC0415 - not needed for --help
 
@@ -361,7 +361,7 @@ class _GameDialogue:
 
         self.line.take(action, draw)
 
-    def _ask(self, actions: Sequence[int]) -> int | None:
+    def _ask(self, actions: Sequence[Any]) -> Any:
         """Return the action that the person takes; None after an undo."""
         names = self._names(actions)
         while True:
@@ -388,7 +388,7 @@ class _GameDialogue:
                 case _:
                     say(_unknown(answer, names))
 
-    def _names(self, actions: Sequence[int]) -> dict[int, str]:
+    def _names(self, actions: Sequence[int]) -> dict[Any, str]:
         state = self.line.states[-1]
         return {action: self.line.rules.action_name(state, action) for action in actions}
 
@@ -415,11 +415,11 @@ def _picture(rules: gamedp.rules.Rules, state: Any) -> str:
     return words if is_drawn or words == drawing else f"{words}\n{drawing}"
 
 
-def _menu(names: dict[int, str]) -> str:
+def _menu(names: dict[Any, str]) -> str:
     """Return the actions with their numbers; many of them side by side."""
     width = max(len(str(action)) for action in names)
     entries = [
-        f"  {action:>{width}}" + (f"  {name}" if name != str(action) else "")
+        f"  {action!s:>{width}}" + (f"  {name}" if name != str(action) else "")
         for action, name in names.items()
     ]
     if len(entries) <= LONG_MENU:
@@ -431,7 +431,7 @@ def _menu(names: dict[int, str]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _understood(answer: str, names: dict[int, str]) -> int | None:
+def _understood(answer: str, names: dict[Any, str]) -> Any:
     """Return the action with this number or name, if it is unique."""
     found = [action for action in names if answer == str(action)] or [
         action for action, name in names.items() if answer.casefold() == name.casefold()
@@ -439,7 +439,7 @@ def _understood(answer: str, names: dict[int, str]) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _unknown(answer: str, names: dict[int, str]) -> str:
+def _unknown(answer: str, names: dict[Any, str]) -> str:
     known = [*names.values(), "hint", "undo", "help", "quit"]
     close = difflib.get_close_matches(answer.casefold(), known, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}?" if close else "`help` lists what there is."

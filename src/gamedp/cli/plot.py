@@ -38,6 +38,7 @@ from gamedp.cli.options import (
 from gamedp.cli.report import watch
 from gamedp.cli.solve import asked_of, names_file, solved
 from gamedp.cli.texts import assignments, read_as, refuse
+from gamedp.errors import UnknownNameError
 from gamedp.runtime.files import write_whole
 
 if TYPE_CHECKING:
@@ -88,8 +89,9 @@ class PictureOptions:
         Name the fields of the state along the axes, with commas between them, as in `own,turn`.
     where : list of str
         Fix other fields, as in `opponent=24`; repeatable.
-    action : int
-        Show only where this action is best, by its number; for `values` and `surface`.
+    action : str
+        Show only where this action is best, by its number, or as Python writes it; for `values` and
+        `surface`.
     player : int
         Show the values of this player, from 0; for `values`, `actions`, `stages` and `payoffs`.
     arrows : bool
@@ -104,7 +106,7 @@ class PictureOptions:
     output: Path | None = None
     fields: str | None = None
     where: list[str] | None = None
-    action: int | None = None
+    action: str | None = None
     player: int | None = None
     arrows: Flag = False
     depth: int | None = None
@@ -251,8 +253,22 @@ def _default(drawn: _Subject, picture: PictureOptions) -> Any:
 
 
 def _slices(draw: Callable[..., Any], drawn: _Subject, picture: PictureOptions) -> Any:
-    keywords = picture.given("action", "player", "arrows")
+    keywords = picture.given("player", "arrows")
+    if picture.action is not None:
+        keywords["action"] = _action_in(drawn.thing, picture.action)
     return draw(drawn.thing, *picture.axes(), where=picture.fixed(), **keywords)
+
+
+def _action_in(thing: Any, text: str) -> Any:
+    """Return the action in a text."""
+    actions = getattr(getattr(thing, "model", None), "actions", ())
+    if not actions:
+        return read_as("--action", text, int)
+    found = {name: action for action in actions for name in (str(action), repr(action))}
+    if text not in found:
+        kind = "action"
+        raise UnknownNameError.nearest(kind, text, list(found))
+    return found[text]
 
 
 def _surface(drawn: _Subject, picture: PictureOptions) -> Any:
@@ -334,10 +350,6 @@ def _plain(game: str) -> str:
     """
     name = game.rpartition(":")[2] if ".py:" in game else Path(game).name.split(".", maxsplit=1)[0]
     return re.sub(r"\W+", "-", name).strip("-") or "picture"
-
-
-def _suffix(picture: PictureOptions) -> str:
-    return "" if picture.kind == "default" else f"-{picture.kind}"
 
 
 def _write(path: Path, figure: Any) -> None:

@@ -259,7 +259,7 @@ def _actions(solution: Solution, position: Any) -> list[dict[str, Any]]:
 def _together(*of_players: list[ActionValue]) -> list[dict[str, Any]]:
     """Return one entry for each action, with the values of all players that have them."""
     return [
-        attrs.asdict(entries[0])
+        attrs.asdict(entries[0], recurse=False)
         | {
             "values": [entry.value for entry in entries],
             "bounds": [(entry.lower, entry.upper) for entry in entries],
@@ -268,7 +268,7 @@ def _together(*of_players: list[ActionValue]) -> list[dict[str, Any]]:
     ]
 
 
-def _best(actions: list[dict[str, Any]]) -> list[int]:
+def _best(actions: list[dict[str, Any]]) -> list[Any]:
     """Return the actions that are best, or may be."""
     return [action["action"] for action in actions if action["best"] != "no"]
 

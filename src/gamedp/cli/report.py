@@ -18,6 +18,7 @@ import attrs
 import numpy as np
 
 from gamedp.results.base import fraction_of, hint_of
+from gamedp.runtime.encoding import declared_fields
 from gamedp.runtime.limit import Display
 from gamedp.runtime.options import settings_of, values_of
 
@@ -63,8 +64,10 @@ def _in_json(value: Any) -> Any:
         return {str(key): _in_json(item) for key, item in value.items()}
     if hasattr(value, "tolist"):  # a numpy array
         return _in_json(value.tolist())
-    if hasattr(value, "_asdict"):
-        return _in_json(value._asdict())
+    if isinstance(value, tuple) or not type(value).__module__.startswith("gamedp."):
+        fields = declared_fields(value)  # of a state or an action; solvers and the like are named
+        if fields is not None:
+            return _in_json(fields)
     if isinstance(value, (list, tuple)):
         return [_in_json(item) for item in value]
     return _scalar_in_json(value)

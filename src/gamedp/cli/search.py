@@ -398,7 +398,7 @@ def _best_lines(result: SearchResult) -> Iterator[tuple[str, str]]:
     if not best:
         return
 
-    def names(actions: set[int]) -> str:
+    def names(actions: set[Any]) -> str:
         return ", ".join(entry.name for entry in result.actions if entry.action in actions)
 
     yield "best" if best <= set(result.certain_actions) else "seem best", names(best)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError, shown
+from gamedp.runtime.encoding import field_names
 from gamedp.runtime.options import REQUIRED, settings_of
 
 OPENING, CLOSING = "([", ")]"
@@ -111,7 +112,11 @@ def read(text: str, kind: Any) -> Any:
     if origin in {typing.Union, types.UnionType}:
         return _first_that_reads(text, arguments)
     container = origin or kind
-    if isinstance(container, type) and issubclass(container, Sequence) and container is not str:
+    if (
+        isinstance(container, type)
+        and container is not str
+        and (issubclass(container, Sequence) or field_names(container) is not None)
+    ):
         return _sequence(text, container, arguments)
     return _scalar(text, kind)
 
@@ -180,7 +185,7 @@ def _literal(text: str) -> Any:
 def _sequence(text: str, container: type, kinds: tuple[Any, ...]) -> Any:
     """Return the list, tuple or named tuple that a text represents."""
     items = _items(text)
-    fields = getattr(container, "_fields", None)
+    fields = field_names(container)
     if fields is not None:
         hints = typing.get_type_hints(container)
         kinds = tuple(hints.get(field, Any) for field in fields)
@@ -191,7 +196,7 @@ def _sequence(text: str, container: type, kinds: tuple[Any, ...]) -> Any:
         raise ValueError(message)
     values = [read(item, kind) for item, kind in zip(items, kinds, strict=True)]
     if fields is not None:
-        return container(*values)
+        return container(**dict(zip(fields, values, strict=True)))
     return values if container is list else tuple(values)
 
 
@@ -223,7 +228,7 @@ def kind_of(example: Any) -> Any:
     InvalidParameterError
         If such values cannot be written on the command line.
     """
-    if isinstance(example, (bool, str, enum.Enum)) or hasattr(example, "_fields"):
+    if isinstance(example, (bool, str, enum.Enum)) or field_names(type(example)) is not None:
         return type(example)
     for abstract, kind in ((numbers.Integral, int), (numbers.Real, float)):
         if isinstance(example, abstract):

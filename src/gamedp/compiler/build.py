@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.limits import LATE, ExplorationBudget, ExplorationLimits
-from gamedp.compiler.reasons import OUTCOMES_EARN, first_reason
+from gamedp.compiler.reasons import NAMED_ACTIONS, OUTCOMES_EARN, first_reason
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
     CompilationError,
@@ -37,7 +37,14 @@ from gamedp.rules.exactness import (
     refuse_rounded,
     upward,
 )
-from gamedp.rules.expand import Numbering, canonical_state, expand, is_state, start
+from gamedp.rules.expand import (
+    ActionNumbers,
+    Numbering,
+    canonical_state,
+    expand,
+    is_state,
+    start,
+)
 from gamedp.rules.game import PLAIN_MARK, Rules, method
 from gamedp.rules.layout import WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
 from gamedp.runtime.compile_clock import without_collection
@@ -107,7 +114,7 @@ class ExploredRows(Numbering):
         self.players: list[int] = []
         self.terminals: list[int] = []
         self.payoffs: list[float] = []
-        self.labels: list[int] = []
+        self.actions: list[Any] = []
         self.spreads: dict[int, Fraction] = {}
 
     @property
@@ -118,17 +125,28 @@ class ExploredRows(Numbering):
     @property
     def num_bytes(self) -> int:
         """The approximate memory of all lists."""
-        sizes = len(self.states), len(self.numbers), len(self.labels), len(self.successors)
+        sizes = len(self.states), len(self.numbers), len(self.actions), len(self.successors)
         return sum(size * each for size, each in zip(sizes, BYTES, strict=True))
+
+    @property
+    def is_named(self) -> bool:
+        """Whether some actions are not integers."""
+        return any(type(action) is not int for action in self.actions)
+
+    def reason(self) -> str:
+        """Return why rules that have given these rows cannot be compiled; empty if they may be."""
+        if self.spreads:
+            return OUTCOMES_EARN
+        return NAMED_ACTIONS if self.is_named else ""
 
     def note(self, spread: Fraction | None) -> None:
         """Note how far the mean reward of the next choice may be off, if its outcomes have some."""
         if spread is not None:
-            self.spreads[len(self.labels)] = spread
+            self.spreads[len(self.actions)] = spread
 
     def look(self) -> None:
         """Check the limits."""
-        sizes = len(self.states), len(self.labels), len(self.successors)
+        sizes = len(self.states), len(self.actions), len(self.successors)
         self._budget.check(
             self.done,
             *sizes,
@@ -146,7 +164,7 @@ def explore(rules: Rules, rows: ExploredRows, patience: Patience | None = None) 
     """
     begin = time.thread_time()
     states, successors, probabilities = rows.states, rows.successors, rows.probabilities
-    rewards, labels, ends = rows.rewards, rows.labels, rows.transition_offsets
+    rewards, actions, ends = rows.rewards, rows.actions, rows.transition_offsets
     limits = rows.limits
     while rows.done < len(states):
         done = rows.done
@@ -176,8 +194,8 @@ def explore(rules: Rules, rows: ExploredRows, patience: Patience | None = None) 
                 probabilities.append(-probability if number & 1 else probability)
             ends.append(len(successors))
             rewards.extend(earned)
-            labels.append(action)
-        rows.choice_offsets.append(len(labels))
+            actions.append(action)
+        rows.choice_offsets.append(len(actions))
         rows.done = done + 1
     rows.look()
     return True
@@ -222,9 +240,10 @@ def compile_game(
     rows = None
     if compile == "auto":
         rows = _begun(rules, begin, layout, box, budget)
-    if rows is not None and rows.spreads and rows.done < len(rows.states):
-        fall_back(game, OUTCOMES_EARN, must=False)
-    elif compile != "never" and (rows is None or rows.done < len(rows.states)):
+    is_open = rows is None or rows.done < len(rows.states)
+    if is_open and rows is not None and (reason := rows.reason()):
+        fall_back(game, reason, must=False)
+    elif compile != "never" and is_open:
         model = _compiled(rules, begin, layout, box, budget, must=compile == "always")
         if model is not None:
             return model
@@ -275,7 +294,7 @@ def _begun(
 
 def _is_kept(rules: Rules, layout: Layout | None) -> bool:
     """Return whether the compiled rules are on disk already."""
-    if layout is None or layout.is_leaf:
+    if layout is None or not layout.is_compilable:
         return False
     with without_collection():
         from gamedp.compiler.cache import are_kept  # noqa: PLC0415 - brings numba along
@@ -293,7 +312,7 @@ def _compiled(
     must: bool,
 ) -> Model | None:
     """Return the model made by compiled rules, or None if they do not compile."""
-    if layout is None or layout.is_leaf:
+    if layout is None or not layout.is_compilable:
         reason = f"its states ({shown(begin[0][1])}) are not NamedTuples of ints and tuples of ints"
         fall_back(rules.game, reason, must=must)
         return None
@@ -358,7 +377,7 @@ def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> str:
     rows = ExploredRows([state for _, state, _ in begin], budget)
     with contextlib.suppress(LimitExceededError):
         explore(rules, rows)
-    return OUTCOMES_EARN if rows.spreads else ""
+    return rows.reason()
 
 
 def fall_back(game: Any, reason: str, *, must: bool) -> None:
@@ -526,13 +545,17 @@ def _model_of_rows(
     stored = num_players if rules.is_general_sum else 1
     rewards = as_given(rows.rewards).reshape(-1, stored)
     payoffs = as_given(rows.payoffs).reshape(-1, stored)
+    labels, numbers = rows.actions, ActionNumbers(first=0)
+    if rows.is_named:
+        labels = [numbers.number(action) for action in rows.actions]
     model = Model.unchecked(
         choice_offsets=np.array(rows.choice_offsets, np.int64),
         transition_offsets=np.array(rows.transition_offsets, np.int64),
         successors=np.array(rows.successors, np.int32),
         players=np.array(rows.players, np.int8),
         terminals=np.array(rows.terminals, np.int64),
-        action_labels=_narrow(np.array(rows.labels, np.int32)),
+        action_labels=_narrow(np.array(labels, np.int32)),
+        actions=tuple(numbers.actions),
         initial_states=begins["initial_states"],
         **model_numbers(
             probabilities=as_given(rows.probabilities),
@@ -574,6 +597,8 @@ def _table_of(rows: ExploredRows) -> ObjectTable | PackedTable:
         fields = _fields_of(layout, rows.states)
     except (InvalidModelError, OverflowError):
         return ObjectTable(rows.states, rows.indices)
+    if not layout.is_compilable and not _are_built(layout, fields, rows.states):
+        return ObjectTable(rows.states, rows.indices)
     ends = [last + 1 for last in fields.max(axis=0).tolist()]  # beyond 64 bits perhaps
     codec = Codec.of_ranges(fields.min(axis=0).tolist(), ends)
     codes = codec.pack(fields)
@@ -581,12 +606,24 @@ def _table_of(rows: ExploredRows) -> ObjectTable | PackedTable:
     return PackedTable(layout, codec, codes)
 
 
+def _are_built(layout: Layout, fields: NDArray[np.int64], states: list[Any]) -> bool:
+    """Return whether the states are what their classes make of their fields."""
+    try:
+        return all(
+            layout.build(iter(row)) == state
+            for row, state in zip(fields.tolist(), states, strict=True)
+        )
+    except (TypeError, ValueError):
+        return False
+
+
 def _fields_of(layout: Layout, states: list[Any]) -> NDArray[np.int64]:
     """Return the fields of all states, a row each; ten times as fast for flat ones."""
     chained = itertools.chain.from_iterable
     width = len(layout.parts)
     if (
-        all(part.kind is int for part in layout.parts)
+        issubclass(layout.kind, tuple)
+        and all(part.kind is int for part in layout.parts)
         and set(map(type, states)) == {layout.kind}
         and set(map(len, states)) == {width}
         and set(map(type, chained(states))) == {int}
@@ -621,9 +658,9 @@ def payments_of(rules: Rules, model: Model, *, compiled: bool) -> dict[str, NDAr
         return f"payoff({shown(state)}, {player})", rules.game.payoff(state, player)
 
     def reward(choice: int, player: int) -> tuple[str, Any]:
-        state, action = model.state(int(owners[choice])), int(model.action_labels[choice])
+        state, (action,) = model.state(int(owners[choice])), model.actions_of(choice, choice + 1)
         earned = method(rules.game, "reward")(rules.game, state, action, player)
-        return f"reward({shown(state)}, {action}, {player})", earned
+        return f"reward({shown(state)}, {shown(action)}, {player})", earned
 
     found = {}
     for name, ask in (("payoffs", payoff), ("rewards", reward)):

@@ -12,7 +12,7 @@ from gamedp.compiler.bridge import record
 from gamedp.compiler.limits import LATE
 from gamedp.compiler.methods import disagree, refuse_overflow
 from gamedp.compiler.native import RecordPointer
-from gamedp.compiler.reasons import OUTCOMES_EARN
+from gamedp.compiler.reasons import NAMED_ACTIONS, OUTCOMES_EARN
 from gamedp.errors import CompilationError, InvalidModelError, shown
 from gamedp.rules.exactness import LONG_ROW
 from gamedp.rules.expand import canonical_state, expand, is_state
@@ -396,8 +396,9 @@ class Explorer:
         refuse_overflow(self.rules, self.compiled.game.record, [state], error)
         for each in (state, *self._before()):
             for choice in expand(self.rules, each, look=self._check_limits).choices:
-                if choice.spread is not None:
-                    message = f"the rules cannot be compiled: {OUTCOMES_EARN}"
+                if choice.spread is not None or type(choice.action) is not int:
+                    reason = NAMED_ACTIONS if choice.spread is None else OUTCOMES_EARN
+                    message = f"the rules cannot be compiled: {reason}"
                     raise CompilationError(message)
                 for successor, _ in choice.outcomes:
                     self.layout.flatten(successor)

@@ -5,8 +5,18 @@ from __future__ import annotations
 import linecache
 import re
 import textwrap
+from typing import TYPE_CHECKING
 
-__all__ = ["OUTCOMES_EARN", "first_reason"]
+if TYPE_CHECKING:
+    from gamedp.rules.expand import Expansion
+
+__all__ = ["NAMED_ACTIONS", "OUTCOMES_EARN", "first_reason", "reason_at"]
+
+NAMED_ACTIONS = (
+    "its actions are not all integers, which those of compiled rules must be; number them, as an "
+    "IntEnum does, and action_name() may give them words"
+)
+"""Reason for which rules are not compiled."""
 
 OUTCOMES_EARN = (
     "its outcomes have rewards of their own, (probability, state, reward), which compiled rules "
@@ -56,6 +66,13 @@ REMEDIES = (
     (r"Literal\[str\]|unicode|f-strings", "use numbers instead of texts"),
 )
 """Texts in numba's reasons, and what to write instead; the first match counts."""
+
+
+def reason_at(expansion: Expansion, error: Exception) -> str:
+    """Return why rules do not compile, which have given the expansion of a state."""
+    if any(type(choice.action) is not int for choice in expansion.choices):
+        return NAMED_ACTIONS
+    return first_reason(error)
 
 
 def first_reason(error: Exception) -> str:

@@ -110,9 +110,9 @@ def _ask_twice(rules: Rules, state: Any) -> None:
         for before, after in zip(one.choices, other.choices, strict=False):
             if before != after:
                 difference = (
-                    f"action {before.action} in {shown(state)} yields {shown(before.outcomes)} "
-                    f"with reward {before.rewards}, when asked again {shown(after.outcomes)} with "
-                    f"{after.rewards}"
+                    f"action {shown(before.action)} in {shown(state)} yields "
+                    f"{shown(before.outcomes)} with reward {before.rewards}, when asked again "
+                    f"{shown(after.outcomes)} with {after.rewards}"
                 )
                 raise InvalidModelError(_changed(difference))
         raise InvalidModelError(_changed(f"{shown(one)}, when asked again {shown(other)}"))
@@ -165,17 +165,18 @@ def differences(rules: Rules, model: Model, index: int, when: str = "in plain Py
             return f"the payoffs in {shown(state)} are {stored}, {when} {expected.payoffs}"
         return ""
     actions = [choice.action for choice in expected.choices]
-    labels = model.action_labels[choices.start : choices.stop].tolist()
-    if actions != labels:
-        return f"the actions in {shown(state)} are {shown(labels)}, {when} {shown(actions)}"
+    known = model.actions_of(choices.start, choices.stop)
+    if actions != known:
+        return f"the actions in {shown(state)} are {shown(known)}, {when} {shown(actions)}"
     if model.players[index] != expected.player:
         return f"the mover in {shown(state)} is {model.players[index]}, {when} {expected.player}"
     for number, choice in zip(choices, expected.choices, strict=True):
         outcomes = _outcomes(model, number)
         if not _same(outcomes, choice) or not _close(model.rewards[number], choice.rewards):
             return (
-                f"action {choice.action} in {shown(state)} yields {shown(outcomes)} with reward "
-                f"{model.rewards[number]}, {when} {shown(choice.outcomes)} with {choice.rewards}"
+                f"action {shown(choice.action)} in {shown(state)} yields {shown(outcomes)} with "
+                f"reward {model.rewards[number]}, {when} {shown(choice.outcomes)} with "
+                f"{choice.rewards}"
             )
     return ""
 

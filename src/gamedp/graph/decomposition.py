@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FIRST_BUDGET = 16
 
 
-class Work(NamedTuple):
+class SplitState(NamedTuple):
     """Results of the decomposition, and the work still to be done: updated in place all the time.
 
     Attributes
@@ -70,7 +70,7 @@ class Work(NamedTuple):
 
 
 def drop_choice(
-    graph: Graph, reverse: Reverse, work: Work, choice: int, num_gone: int, num_tails: int
+    graph: Graph, reverse: Reverse, work: SplitState, choice: int, num_gone: int, num_tails: int
 ) -> tuple[int, int]:
     """Drop one choice, and note its owner.
 
@@ -101,7 +101,7 @@ drop_choice_jit = compiled(drop_choice)
 
 
 def drop_choices_into(
-    graph: Graph, reverse: Reverse, work: Work, num_gone: int, num_tails: int
+    graph: Graph, reverse: Reverse, work: SplitState, num_gone: int, num_tails: int
 ) -> int:
     """Drop every choice of an undecided state that may lead to a state in `gone`.
 
@@ -129,7 +129,7 @@ drop_choices_into_jit = compiled(drop_choices_into)
 
 
 def drop_crossing_choices(
-    graph: Graph, reverse: Reverse, work: Work, part: Integers, is_closed: Flags
+    graph: Graph, reverse: Reverse, work: SplitState, part: Integers, is_closed: Flags
 ) -> tuple[int, int]:
     """Drop every choice of an undecided state that may lead to another part of the graph.
 
@@ -156,7 +156,7 @@ def drop_crossing_choices(
 drop_crossing_choices_jit = compiled(drop_crossing_choices)
 
 
-def split(graph: Graph, reverse: Reverse, work: Work, num_found: int) -> tuple[int, int]:
+def split(graph: Graph, reverse: Reverse, work: SplitState, num_found: int) -> tuple[int, int]:
     """Decompose the whole graph into parts and drop the choices between them.
 
     Parts that no choice leaves are end components.
@@ -201,7 +201,7 @@ def split(graph: Graph, reverse: Reverse, work: Work, num_found: int) -> tuple[i
 split_jit = compiled(split)
 
 
-def peel(graph: Graph, reverse: Reverse, work: Work, num_found: int, num_tails: int) -> int:
+def peel(graph: Graph, reverse: Reverse, work: SplitState, num_found: int, num_tails: int) -> int:
     """Remove end components one by one, while that is cheaper than decomposing everything again.
 
     A part of the graph that no choice leaves any more contains a state that has lost a choice, a
@@ -307,7 +307,7 @@ def end_components_within(graph: Graph, owners: Integers, kept: Flags, component
         first, last = graph.choice_offsets[state], graph.choice_offsets[state + 1]
         transitions_from[state] = graph.transition_offsets[first]
         remaining[state] = last - first
-    work = Work(
+    work = SplitState(
         transitions_from,
         kept,
         remaining,

@@ -67,7 +67,10 @@ class Model:
     payoffs : (Z,) float64, or (Z, N) as `rewards`
         The payoff of player 0 (or of each player) there.
     action_labels : (C,) signed integers
-        The action of a choice, by the game's own number.
+        The action of a choice: the game's own integer, or its number in `actions`.
+    actions : tuple
+        The game's own actions, numbered from 0 in the order in which they were first met, if some
+        are not integers; otherwise empty.
     action_names : tuple of str
         The name of each number in `action_labels`, if a file or arrays have given names; otherwise
         empty. An action without a name has the name ``""``.
@@ -136,6 +139,7 @@ class Model:
     rounding: tuple[float, float, float] = (0.0, 0.0, 0.0)
     fractions: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)
     action_names: tuple[str, ...] = ()
+    actions: tuple[Hashable, ...] = ()
     variables: Variables = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()
     mean_rewards: bool = False
@@ -161,6 +165,7 @@ class Model:
             "rounding": (0.0, 0.0, 0.0),
             "fractions": {},
             "action_names": (),
+            "actions": (),
             "variables": {},
             "notes": (),
             "mean_rewards": False,
@@ -327,6 +332,18 @@ class Model:
             raise UnknownStateError(message)
         return int(index) if self.states is None else self.states.state(int(index))
 
+    def own_state(self, state: Any) -> Any:
+        """Return a state as the rules have it: of a plain tuple, the object with these fields.
+
+        So (3, 4) finds ``Position(3, 4)``. What is no tuple is returned unchanged.
+
+        Raises
+        ------
+        UnknownStateError
+            If states of several classes have these fields.
+        """
+        return state if self.states is None or self.rules is None else self.states.own(state)
+
     def index(self, state: Hashable) -> tuple[int, bool]:
         """Return the index of a state's representative and whether the players are swapped.
 
@@ -354,6 +371,7 @@ class Model:
                 )
                 raise UnknownStateError(message)
             return state, number, False
+        state = self.states.own(state)
         if not hasattr(type(self.rules.game), "canonical"):
             return state, self.states.index(state), False
         layout = getattr(self.states, "layout", None)
@@ -365,13 +383,41 @@ class Model:
         representative, swapped = self.rules.canonical(state)
         return representative, self.states.index(representative), swapped
 
-    def action_name(self, action: int, state: Hashable | None = None) -> str:
+    def actions_of(self, first: int, stop: int) -> list[Any]:
+        """Return the game's own actions of the choices from `first` to before `stop`."""
+        labels: list[int] = self.action_labels[first:stop].tolist()
+        return [self.actions[label] for label in labels] if self.actions else labels
+
+    def action_label(self, action: Hashable) -> int:
+        """Return the number of one of the game's own actions in `action_labels`.
+
+        An integer is its own number, unless `actions` numbers them all.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such action.
+        """
+        if not self.actions:
+            if isinstance(action, SupportsIndex):
+                return operator.index(action)
+        elif (label := self._labels.get(action)) is not None:
+            return label
+        known = shown(list(self.actions[:MOST_NAMED])) if self.actions else "integers"
+        message = f"{shown(action)} is no action of this model; its actions are {known}."
+        raise UnknownNameError(message)
+
+    @functools.cached_property
+    def _labels(self) -> dict[Hashable, int]:
+        return {action: label for label, action in enumerate(self.actions)}
+
+    def action_name(self, action: Hashable, state: Hashable | None = None) -> str:
         """Return the name of an action: its number, where actions have no names.
 
         Parameters
         ----------
-        action : int
-            As in `action_labels`, and as :meth:`gamedp.Solution.best_action` returns it.
+        action
+            As :meth:`gamedp.Solution.best_action` returns it.
         state : optional
             The state in which it is taken: a game names its actions in a state, and needs one.
 
@@ -663,21 +709,14 @@ def with_rewards(
     )
 
 
-def initial_state_of(model: Model) -> int | None:
-    """Return the index of the one initial state, or None if the start is random."""
-    if len(model.initial_states) == 1 and model.initial_probabilities[0] == 1:
-        return int(model.initial_states[0])
-    return None
-
-
 def describe_choice(model: Model, choice: int) -> str:
     """Return a description of a choice: its action and its state."""
     state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
-    label = int(model.action_labels[choice])
+    (action,) = model.actions_of(choice, choice + 1)
     if model.rules is None:
-        name = f" {model.action_names[label]!r}" if model.action_names else ""
-        return f"choice {choice} (action {label}{name}) of state {state}"
-    return f"action {label} in {shown(model.state(state))}"
+        name = f" {model.action_names[action]!r}" if model.action_names else ""
+        return f"choice {choice} (action {action}{name}) of state {state}"
+    return f"action {shown(action)} in {shown(model.state(state))}"
 
 
 def check_finite(model: Model) -> None:

@@ -11,6 +11,7 @@ from gamedp.errors import UnsupportedProblemError
 from gamedp.pictures.canvas import COLOURS, canvas, legend_beside, short
 from gamedp.play.advice import AdvisedAction
 from gamedp.results.search_result import SearchResult
+from gamedp.runtime.encoding import declared_fields
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -123,10 +124,10 @@ def _rows(found: Any, state: Any, player: int) -> tuple[list[AdvisedAction], str
 
 def _said(state: Any) -> str:
     """Return the fields of a state but the player to move, with names, if all are numbers."""
-    names = getattr(state, "_fields", None)
-    if names is None:
+    fields = declared_fields(state)
+    if fields is None:
         return f"{state}" if isinstance(state, int) else "this position"
-    parts = [pair for pair in zip(names, state, strict=True) if pair[0] != "player"]
+    parts = [(name, part) for name, part in fields.items() if name != "player"]
     if not all(isinstance(part, int) for _, part in parts):
         return "this position"
     return short(", ".join(f"{name} = {part}" for name, part in parts), MOST_SAID)

@@ -19,6 +19,7 @@ from gamedp.model.model import Model
 from gamedp.model.objectives import Reachability, TotalReward, sum_of_values
 from gamedp.results.columns import fields_of
 from gamedp.results.status import Guarantee, check_player
+from gamedp.runtime.encoding import declared_fields
 from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
@@ -104,11 +105,10 @@ def legend_beside(ax: Axes, handles: list[Any] | None = None) -> None:
 
 def in_words(state: Any) -> str:
     """Return the fields of a state except the player to move."""
-    names = getattr(state, "_fields", None)
-    if names is None:
+    fields = declared_fields(state)
+    if fields is None:
         return str(state)
-    parts = [str(part) for name, part in zip(names, state, strict=True) if name != "player"]
-    return ", ".join(parts)
+    return ", ".join(str(part) for name, part in fields.items() if name != "player")
 
 
 def literal(text: str) -> str:

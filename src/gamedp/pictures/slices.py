@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import InvalidParameterError, UnknownNameError, UnsupportedProblemError
 from gamedp.pictures.canvas import (
     COLOURS,
     HATCHES,
@@ -26,7 +26,7 @@ from gamedp.policies.policy import Policy
 from gamedp.stages.solution import StagedSolution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.colors import Normalize
@@ -49,7 +49,7 @@ def plot_values(
     y: str | None = None,
     *,
     where: Mapping[str, int] | None = None,
-    action: int | None = None,
+    action: Hashable | None = None,
     player: int = 0,
     norm: Normalize | None = None,
     ax: Axes | None = None,
@@ -68,7 +68,7 @@ def plot_values(
     where : mapping of str to int, optional
         The fields that all states of the picture have in common. Every field that still varies
         must be named.
-    action : int, optional
+    action : optional
         Show only where the policy takes this action; not for a staged game.
     player : int
         The player whose values are drawn. Where `canonical` merges positions, they are those of the
@@ -273,7 +273,7 @@ def _draw_arrows(ax: Axes, thing: Solution | Policy, selection: Selection) -> No
 def _taken(
     solution: Solution | StagedSolution,
     selection: Selection,
-    action: int | None,
+    action: Hashable | None,
     numbers: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the numbers of the selected states, finite ones alone, where an action is taken."""
@@ -284,7 +284,7 @@ def _taken(
     return np.where(taking(solution, action)[selection.states], found, np.nan)
 
 
-def taking(solution: Solution | StagedSolution, action: int) -> NDArray[np.bool_]:
+def taking(solution: Solution | StagedSolution, action: Hashable) -> NDArray[np.bool_]:
     """Return for each state whether the policy takes an action there; (S,).
 
     Raises
@@ -297,17 +297,21 @@ def taking(solution: Solution | StagedSolution, action: int) -> NDArray[np.bool_
     if isinstance(solution, StagedSolution):
         message = "a context of a staged game has no action of its own; draw solution.inside(...)."
         raise UnsupportedProblemError(message)
-    labels = solution.model.action_labels
-    if not (labels == action).any():
+    model, chosen = solution.model, solution.policy
+    labels = model.action_labels
+    try:
+        label = model.action_label(action)
+    except UnknownNameError as error:
+        raise InvalidParameterError(str(error)) from None
+    if not (labels == label).any():
         known = ", ".join(map(str, np.unique(labels)[:20].tolist()))
         message = f"no state has an action {action!r}; there are {known}."
         raise InvalidParameterError(message)
-    chosen = solution.policy
-    takes: NDArray[np.bool_] = (chosen >= 0) & (labels[np.maximum(chosen, 0)] == action)
+    takes: NDArray[np.bool_] = (chosen >= 0) & (labels[np.maximum(chosen, 0)] == label)
     return takes
 
 
-def named(solution: Any, selection: Selection, action: int) -> str:
+def named(solution: Any, selection: Selection, action: Hashable) -> str:
     """Return an action in the words of the first of some states in which the policy takes it."""
     model = solution.model
     states = selection.states[taking(solution, action)[selection.states]]
@@ -343,7 +347,7 @@ def _named(
     for place in np.lexsort((np.arange(len(choices)), labels)).tolist():
         if choices[place] < 0:
             continue
-        action = int(labels[place])
+        (action,) = model.actions_of(choices[place], choices[place] + 1)
         name = model.action_name(action, model.state(int(selection.states[place])))
         found.setdefault(literal(name), []).append(place)
     mixed = np.flatnonzero(choices == MIXED).tolist()

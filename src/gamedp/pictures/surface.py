@@ -18,7 +18,7 @@ from gamedp.pictures.canvas import (
 from gamedp.pictures.slices import named, taking
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
     from matplotlib.colors import Normalize
     from numpy.typing import NDArray
@@ -43,7 +43,7 @@ def plot_surface(  # noqa: PLR0913 - what is usually set in one call
     y: str,
     z: str,
     *,
-    action: int,
+    action: Hashable,
     where: Mapping[str, int] | None = None,
     told_apart: bool = True,
     norm: Normalize | None = None,
@@ -62,7 +62,7 @@ def plot_surface(  # noqa: PLR0913 - what is usually set in one call
     solution : Solution
     x, y, z : str
         Fields of the state, named as in :meth:`gamedp.Solution.to_columns`.
-    action : int
+    action
         The action.
     where, norm
         As for :func:`plot_values`.

@@ -11,6 +11,7 @@ import attrs
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown, warn
 from gamedp.pictures.canvas import canvas, in_words, literal, short, what_values_are
 from gamedp.results.solution import Solution
+from gamedp.rules.expand import checked_action
 from gamedp.verbs.solving import solve
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def plot_tree(
         )
         raise UnsupportedProblemError(message)
     levels = _whole(depth)
-    start = solution.initial_state() if state is None else state
+    start = solution.initial_state() if state is None else solution.model.own_state(state)
     nodes: list[_Node] = []
     root = _grow(solution, rules, start, levels, text or in_words, nodes)
     leaves = _place(nodes)
@@ -200,12 +201,13 @@ def _grow(
                     node.is_cut = True
                     node.text += "\n…"
                     break
-                following = follow(state, int(action), level)
-                name = literal(rules.action_name(state, int(action)))
-                node.branches.append((name, action in best, following))
+                own = checked_action(state, action)
+                following = follow(state, own, level)
+                name = literal(rules.action_name(state, own))
+                node.branches.append((name, own in best, following))
         return node
 
-    def follow(state: Any, action: int, level: int) -> _Node:
+    def follow(state: Any, action: Any, level: int) -> _Node:
         outcomes = [pair for pair in rules.game.outcomes(state, action) if pair[0] > 0]
         if len(outcomes) == 1:
             return node_of(outcomes[0][1], level + 1)

@@ -39,7 +39,7 @@ class AdvisedAction:
 
     Attributes
     ----------
-    action : int
+    action
     name : str
     value, lower, upper : float
         The value, and its proven bounds.
@@ -49,7 +49,7 @@ class AdvisedAction:
         The meaning of `value`.
     """
 
-    action: int
+    action: Any
     name: str
     value: float
     lower: float
@@ -149,6 +149,7 @@ def advise(result: Solution | SearchResult, state: Hashable) -> Advice:
     """
     if isinstance(result, SearchResult):
         return Advice(result, state, _by_search(result, state))
+    state = result.model.own_state(state)
     return Advice(result, state, _by_solution(result, state))
 
 
@@ -163,7 +164,7 @@ def basis_of(result: Solution | SearchResult) -> Basis:
     return "proven" if result.width > 0 else "exact"
 
 
-def own_action(solution: Solution, state: Hashable) -> int:
+def own_action(solution: Solution, state: Hashable) -> Any:
     """Return the action of a solution's policy in a state in which the game is not over.
 
     Raises

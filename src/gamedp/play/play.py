@@ -16,6 +16,7 @@ from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.play.players import seats_taken
 from gamedp.play.protocol import Fault, Forfeit, Seat
 from gamedp.policies.arguments import checked_whole
+from gamedp.rules.expand import checked_action
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.options import CompileMode
 
@@ -33,7 +34,7 @@ class GameRecord:
     ----------
     states : tuple
         The positions, beginning with the start.
-    actions : tuple of int
+    actions : tuple
         Action k leads from position k to position k + 1.
     outcomes : tuple of int
         The number of the outcome drawn after each action, in the order of the rules; 0 where there
@@ -48,7 +49,7 @@ class GameRecord:
     """
 
     states: tuple[Any, ...]
-    actions: tuple[int, ...]
+    actions: tuple[Any, ...]
     outcomes: tuple[int, ...]
     payoffs: tuple[float, ...] | None
     forfeit: Forfeit | None = None
@@ -70,7 +71,7 @@ class Played:
 
     rules: Rules
     states: list[Any]
-    actions: list[int] = attrs.field(factory=list)
+    actions: list[Any] = attrs.field(factory=list)
     outcomes: list[int] = attrs.field(factory=list)
     earned: list[float] = attrs.field(factory=list)
 
@@ -80,7 +81,7 @@ class Played:
         if start is None:
             starts = rules.initial()
             start = starts[drawn(rng, [probability for probability, _ in starts])][1]
-        return cls(rules, [start], earned=[0.0] * rules.num_players)
+        return cls(rules, [rules.own_state(start)], earned=[0.0] * rules.num_players)
 
     def copy(self) -> Played:
         """Return a copy of the game that can be continued independently."""
@@ -92,7 +93,7 @@ class Played:
         """Whether the rules say that the game has ended."""
         return bool(self.rules.game.is_terminal(self.states[-1]))
 
-    def choices(self) -> list[int]:
+    def choices(self) -> list[Any]:
         """Return the actions of the player to move.
 
         Raises
@@ -100,13 +101,24 @@ class Played:
         InvalidModelError
             If there is no action.
         """
-        actions = [int(action) for action in self.rules.game.actions(self.states[-1])]
+        state = self.states[-1]
+        actions = [checked_action(state, action) for action in self.rules.game.actions(state)]
         if not actions:
-            message = f"there is no action in {shown(self.states[-1])}, which is not terminal."
+            message = f"there is no action in {shown(state)}, which is not terminal."
             raise InvalidModelError(message)
         return actions
 
-    def take(self, action: int, draw: Callable[[list[float]], int]) -> None:
+    def numbered(self) -> dict[int, Any]:
+        """Return the actions of the player to move, by the numbers that a page gives them.
+
+        An integer is its own number. If some actions are not integers, each is its place.
+        """
+        actions = self.choices()
+        if all(type(action) is int for action in actions):
+            return {action: action for action in actions}
+        return dict(enumerate(actions))
+
+    def take(self, action: Any, draw: Callable[[list[float]], int]) -> None:
         """Take an action; `draw` chooses one of its outcomes by their probabilities."""
         state, rules = self.states[-1], self.rules
         pairs = list(rules.game.outcomes(state, action))

@@ -129,7 +129,7 @@ def seated(rules: Rules, player: Any, compile: CompileMode) -> Seat:
 class _ByFunction(Seat):
     function: Any
 
-    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
+    def choose(self, state: Any, actions: Sequence[Any], rng: np.random.Generator) -> Any:
         return _taken(self.function, self.function(state, rng), state, actions)
 
 
@@ -137,18 +137,19 @@ class _ByFunction(Seat):
 class _ByPolicy(Seat):
     policy: Any
 
-    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
+    def choose(self, state: Any, actions: Sequence[Any], rng: np.random.Generator) -> Any:
         if not isinstance(self.policy, Policy):
             return _taken(self.policy, self.policy.choose(state), state, actions)
         probabilities = self.policy.actions(state)
         if len(probabilities) > 1:
-            action = int(rng.choice(list(probabilities), p=list(probabilities.values())))
+            place = rng.choice(len(probabilities), p=list(probabilities.values()))
+            action = list(probabilities)[int(place)]
         else:
             action = self.policy.choose(state)
         return _taken(self.policy, action, state, actions)
 
 
-def _taken(player: Any, action: Any, state: Any, actions: Sequence[int]) -> int:
+def _taken(player: Any, action: Any, state: Any, actions: Sequence[Any]) -> Any:
     """Return the action of a player; raise InvalidParameterError if there is no such action."""
     if action not in actions:
         message = (
@@ -156,14 +157,14 @@ def _taken(player: Any, action: Any, state: Any, actions: Sequence[int]) -> int:
             f"{shown(list(actions))}."
         )
         raise InvalidParameterError(message)
-    return int(action)
+    return actions[actions.index(action)]
 
 
 @attrs.frozen
 class _BySolution(Seat):
     solution: Solution
 
-    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:  # noqa: ARG002 - the signature of all seats
+    def choose(self, state: Any, actions: Sequence[Any], rng: np.random.Generator) -> Any:  # noqa: ARG002 - the signature of all seats
         return own_action(self.solution, state)
 
 
@@ -193,7 +194,7 @@ class _BySearch(Seat):
     searcher: Any
     options: dict[str, Any]
 
-    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:  # noqa: ARG002 - the signature of all seats
+    def choose(self, state: Any, actions: Sequence[Any], rng: np.random.Generator) -> Any:  # noqa: ARG002 - the signature of all seats
         best = self.searcher.search(self.game, state, **self.options).quickest_actions
         if not best:
             message = (
@@ -201,4 +202,4 @@ class _BySearch(Seat):
                 "give it more time, or less depth."
             )
             raise InvalidParameterError(message)
-        return int(best[rng.integers(len(best))] if len(best) > 1 else best[0])
+        return best[rng.integers(len(best))] if len(best) > 1 else best[0]

@@ -229,7 +229,7 @@ class Session(Seat):
         )
         self._is_in_game = True
 
-    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:  # noqa: ARG002 - the signature of all seats
+    def choose(self, state: Any, actions: Sequence[Any], rng: np.random.Generator) -> Any:  # noqa: ARG002 - the signature of all seats
         """Ask for an action, while the program's clock runs."""
         left = {"left": round(self._clock.left, 6)}
         asked = question(self._rules, state, actions) | left | self.news

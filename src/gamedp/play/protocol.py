@@ -79,13 +79,13 @@ def game_facts(game: Any) -> dict[str, Any]:
     return {"game": next(names, kind.__name__), "parameters": parameters}
 
 
-def question(rules: Rules, state: Any, actions: Sequence[int]) -> dict[str, Any]:
+def question(rules: Rules, state: Any, actions: Sequence[Any]) -> dict[str, Any]:
     """Return the question to a program in a state.
 
     Raises
     ------
     UnsupportedProblemError
-        If the state holds what JSON lacks.
+        If the state or an action holds what JSON lacks.
 
     Examples
     --------
@@ -100,8 +100,19 @@ def question(rules: Rules, state: Any, actions: Sequence[int]) -> dict[str, Any]
     except TypeError as error:
         message = f"{shown(state)} cannot be sent to a program: {error}."
         raise UnsupportedProblemError(message) from None
+    try:
+        written = [without_classes(action) for action in actions]
+    except TypeError as error:
+        message = f"the actions in {shown(state)} cannot be sent to a program: {error}."
+        raise UnsupportedProblemError(message) from None
+    if len({json.dumps(each, sort_keys=True) for each in written}) < len(written):
+        message = (
+            f"the actions in {shown(state)} cannot be told apart by a program, in which they are "
+            f"{shown(written)}."
+        )
+        raise UnsupportedProblemError(message)
     names = [rules.action_name(state, action) for action in actions]
-    return {"ask": "action", "state": position, "actions": list(actions), "names": names}
+    return {"ask": "action", "state": position, "actions": written, "names": names}
 
 
 def end_message(payoffs: Sequence[float] | None, forfeit: Forfeit | None) -> dict[str, Any]:
@@ -151,13 +162,17 @@ def _refuse(name: str) -> None:
 DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
-def action_in(answer: dict[str, Any], actions: Collection[int]) -> int:
+def action_in(answer: dict[str, Any], actions: Collection[Any]) -> Any:
     """Return the action of an answer; raise Fault if it is not one of these."""
-    action = answer.get("action")
-    if type(action) is not int or action not in actions:  # True is a bool, though it equals 1
-        message = f"it takes the action {shown(action)}; the actions are {shown(list(actions))}."
-        raise Fault(ILLEGAL, message)
-    return action
+    given = answer.get("action")
+    if type(given) is int and given in actions:  # as nearly always
+        return given
+    text = json.dumps(given, sort_keys=True)  # in which true is not 1
+    for action in actions:
+        if type(action) is not int and json.dumps(without_classes(action), sort_keys=True) == text:
+            return action
+    message = f"it takes the action {shown(given)}; the actions are {shown(list(actions))}."
+    raise Fault(ILLEGAL, message)
 
 
 def name_in(answer: dict[str, Any], otherwise: str) -> str:
@@ -210,7 +225,7 @@ class Seat:
     def begin(self, number: int) -> None:
         """Prepare for a game as this player; raise Fault if that is impossible."""
 
-    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
+    def choose(self, state: Any, actions: Sequence[Any], rng: np.random.Generator) -> Any:
         """Return one of the actions; raise Fault if a program does not."""
         raise NotImplementedError  # implemented by each kind of player
 

@@ -55,11 +55,12 @@ def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> No
     for record in records:
         try:
             start = encode(record.states[0])
+            actions = [encode(action) for action in record.actions]
         except (TypeError, RecursionError) as error:
-            message = f"{shown(record.states[0])} cannot be kept in a file: {error}."
+            message = f"a game from {shown(record.states[0])} cannot be kept in a file: {error}."
             raise UnsupportedProblemError(message) from None
-        fields = ("actions", "outcomes", "payoffs")
-        entry = {"start": start} | {name: getattr(record, name) for name in fields}
+        entry = {"start": start, "actions": actions}
+        entry |= {"outcomes": record.outcomes, "payoffs": record.payoffs}
         if not starts.has(record.states[0]):
             entry["elsewhere"] = True
         if record.forfeit is not None:
@@ -159,11 +160,7 @@ class _Starts:
 
     def read(self, entry: dict[str, Any]) -> Any:
         """Return the start of a stored game; raise ValueError if it cannot be one."""
-        # Of classes, a state may have those defined in the game's own module.
-        start = decode(
-            entry["start"],
-            lambda path: next(filter(None, (known(path) for known in self._homes)), None),
-        )
+        start = decode(entry["start"], self._class_named)
         if self._layout is not None:
             self._layout.flatten(start)
         if entry.get("elsewhere") is True:
@@ -173,6 +170,16 @@ class _Starts:
             raise ValueError(message)
         return start
 
+    def action(self, stored: Any) -> Any:
+        """Return a stored action; raise ValueError if it cannot be one."""
+        action = decode(stored, self._class_named)
+        hash(action)
+        return action
+
+    def _class_named(self, path: str) -> type | None:
+        """Return a class that states and actions may have: one of the game's own module."""
+        return next(filter(None, (known(path) for known in self._homes)), None)
+
 
 def _again(starts: _Starts, entry: dict[str, Any]) -> GameRecord:
     """Replay a stored game; raise ValueError if that is impossible."""
@@ -180,10 +187,12 @@ def _again(starts: _Starts, entry: dict[str, Any]) -> GameRecord:
     line = Played(rules, [starts.read(entry)], earned=[0.0] * rules.num_players)
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
         state = line.states[-1]
-        if line.is_over or type(action) is not int or action not in line.choices():
-            message = f"{shown(action)} is not an action in {shown(state)}"
+        taken = starts.action(action)
+        choices = [] if line.is_over else line.choices()
+        if not any(type(each) is type(taken) and each == taken for each in choices):
+            message = f"{shown(taken)} is not an action in {shown(state)}"
             raise ValueError(message)
-        line.take(action, functools.partial(_possible, outcome))
+        line.take(taken, functools.partial(_possible, outcome))
     forfeit = _forfeit_of(entry, rules)
     if forfeit is not None and line.actions and line.is_over:
         message = "it ends before it is forfeited"

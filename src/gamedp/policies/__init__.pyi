@@ -8,7 +8,6 @@ from .lengths import (
     Remoteness as Remoteness,
     Survival as Survival,
     greatest_survival as greatest_survival,
-    most_unfinished as most_unfinished,
     remoteness as remoteness,
 )
 from .policy import Policy as Policy

@@ -144,11 +144,11 @@ class StageRule:
         shares = given.items() if isinstance(given, Mapping) else [(given, 1.0)]
         taken: dict[int, float] = {}
         for label, share in shares:
-            action = chosen_action(label, self.name, position)
+            action = chosen_action(label, self.name, position, known=actions)
             if action not in actions and share != 0:
                 message = (
-                    f"{self.name} chooses {action} in {shown(position)}, where the actions are "
-                    f"{shown(actions)}."
+                    f"{self.name} chooses {shown(action)} in {shown(position)}, where the actions "
+                    f"are {shown(actions)}."
                 )
                 raise InvalidParameterError(message)
             taken[action] = float(share) if isinstance(share, numbers.Real) else math.nan

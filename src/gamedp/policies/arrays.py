@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeA
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.results.columns import fields_of, joined
+from gamedp.results.columns import actions_in, fields_of, joined
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -163,8 +163,9 @@ def _several(model: Model, array: NDArray[Any], readings: dict[Meaning, _Reading
     rows = np.array([reading.taken for reading in readings.values()])
     state = int(owners[(rows != rows[0]).any(axis=0).argmax()])
     here = np.flatnonzero(owners == state)
+    actions = model.actions_of(int(here[0]), int(here[-1]) + 1)
     says = ", ".join(
-        f"{model.action_labels[here[reading.taken[here].argmax()]]} by {meaning}"
+        f"{shown(actions[reading.taken[here].argmax()])} by {meaning}"
         for meaning, reading in readings.items()
     )
     lines = " or ".join(f'Policy.from_array(model, array, "{meaning}")' for meaning in readings)
@@ -277,17 +278,18 @@ def _rows(
     unknown = choices < 0  # of a policy that does not answer everywhere
     safe = np.maximum(choices, 0)
     labels = model.action_labels[safe] if model.num_choices else safe
+    own = actions_in(model, labels)["action"]
     names = np.empty(len(choices), object)
     names[:] = [
-        None if choice < 0 else model.action_name(label, model.state(state))
-        for state, choice, label in zip(
-            states.tolist(), choices.tolist(), labels.tolist(), strict=True
+        None if choice < 0 else model.action_name(action, model.state(state))
+        for state, choice, action in zip(
+            states.tolist(), choices.tolist(), own.tolist(), strict=True
         )
     ]
     taken = chances[safe] if model.num_choices else np.zeros(len(safe))
     has_mover = (num_players or model.num_players) > 1
     found: Columns = {"mover": model.players[states]} if has_mover else {}
-    found |= {"action": labels, "action_name": names, "probability": taken}
+    found |= {"action": own, "action_name": names, "probability": taken}
     if unknown.any():
         for name in ("action", "action_name", "probability"):
             found[name] = np.ma.masked_array(found[name], unknown)

@@ -251,6 +251,7 @@ def induce(
         terminals=terminals,
         payoffs=payoffs,
         action_labels=np.where(sources < 0, 0, model.action_labels[sources]),
+        actions=model.actions,
         initial_states=numbers[_initial_codes(model, members)].astype(np.int64),
         initial_probabilities=starts,
         num_players=model.num_players if not model.is_general_sum else 1,
@@ -317,7 +318,7 @@ def _refuse(model: Model, seats: Seats, code: int) -> None:
     answer = shown(rule(state)) if callable(rule) else "nothing"
     message = (
         f"{policy.name} chooses {answer} in {shown(state)}, where the actions are "
-        f"{shown(model.action_labels[first:stop].tolist())}."
+        f"{shown(model.actions_of(first, stop))}."
     )
     raise InvalidParameterError(message)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -193,7 +193,7 @@ class Evaluation:
         low, high = self.mean_plies_bounds
         return low if low == high else low + (high - low) / 2
 
-    def survival(self, plies: int, *, actions: Collection[int] | None = None) -> Survival:
+    def survival(self, plies: int, *, actions: Collection[Hashable] | None = None) -> Survival:
         """Return bounds of the probability that a game lasts beyond n actions, for n up to `plies`.
 
         See :func:`gamedp.policies.greatest_survival` for the maximum over all policies, and
@@ -202,25 +202,26 @@ class Evaluation:
         Parameters
         ----------
         plies : int
-        actions : collection of int, optional
+        actions : collection, optional
             The actions that count; all if not given.
 
         Raises
         ------
         InvalidParameterError
-            If `plies` is not a number of plies, or an action is not an integer.
+            If `plies` is not a number of plies, or there is no such action.
         UnsupportedProblemError
             If play may continue for ever with actions that do not count.
         """
-        number, listed = lengths.checked_plies(plies), lengths.listed_actions(actions)
+        number, model = lengths.checked_plies(plies), self.chain.of
+        listed = lengths.listed_actions(model, actions)
         process = self._processes[0]
-        counted = lengths.counted_choices(process.model.action_labels, listed)
+        counted = lengths.counted_choices(model, process.model.action_labels, listed)
         counted &= process.sources >= 0
         names = tuple(policy.name for policy in self.policies)
         return lengths.survival(process.model, number, counted, names, listed)
 
     def unfinished(
-        self, plies: int, *, actions: Collection[int] | None = None
+        self, plies: int, *, actions: Collection[Hashable] | None = None
     ) -> tuple[float, float]:
         """Return bounds of the probability that a game is not over after a number of actions.
 
@@ -371,6 +372,7 @@ class Evaluation:
                 message = "play begins in several states; ask for one of them."
                 raise UnsupportedProblemError(message)
             state = model.state(int(model.initial_states[0]))
+        state = model.own_state(state)
         index, changed = model.index(state)
         found = []
         for action, choice in choices_in(model, state):

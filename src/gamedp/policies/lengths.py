@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import attrs
 import numpy as np
 
 from gamedp.bellman.enclosures import Products, enclosed_sums, scaled
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.errors import (
+    InvalidParameterError,
+    UnknownNameError,
+    UnsupportedProblemError,
+    shown,
+)
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.policies.arguments import as_model
@@ -26,7 +31,7 @@ from gamedp.solvers import Retrograde
 from gamedp.solvers.request import checked_number, reporting
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Hashable
 
     from numpy.typing import NDArray
 
@@ -51,7 +56,7 @@ class Survival:
         Proven bounds.
     names : tuple of str
         The names of the policies, player 0's first; empty for the maximum over all policies.
-    actions : tuple of int or None
+    actions : tuple or None
         The actions that count; None if all do.
 
     Examples
@@ -70,7 +75,7 @@ class Survival:
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     names: tuple[str, ...]
-    actions: tuple[int, ...] | None
+    actions: tuple[Hashable, ...] | None
 
     def __attrs_post_init__(self) -> None:
         """Lock the arrays."""
@@ -123,7 +128,7 @@ def survival(
     plies: int,
     counted: Flags,
     names: tuple[str, ...],
-    actions: tuple[int, ...] | None,
+    actions: tuple[Hashable, ...] | None,
 ) -> Survival:
     """Return bounds of the greatest probability that play lasts beyond n counted actions.
 
@@ -225,36 +230,46 @@ def checked_plies(plies: Any, most: int = MOST_PLIES) -> int:
     return number
 
 
-def listed_actions(actions: Collection[int] | None) -> tuple[int, ...] | None:
-    """Return the actions that count in order; None for all.
+def listed_actions(
+    model: Model, actions: Collection[Hashable] | None
+) -> tuple[Hashable, ...] | None:
+    """Return the actions that count in the order of their numbers in a model; None for all.
 
     Raises
     ------
     InvalidParameterError
-        If they are not integers.
+        If they are not actions of the model.
     """
     if actions is None:
         return None
     try:
-        return tuple(sorted({operator.index(action) for action in actions}))
-    except TypeError:
-        message = f"actions is {shown(actions)}; it must be a collection of integers."
+        own = {
+            operator.index(action) if isinstance(action, SupportsIndex) else action
+            for action in actions
+        }
+        return tuple(sorted(own, key=model.action_label))
+    except (TypeError, UnknownNameError) as error:
+        reason = f" {error}" if isinstance(error, UnknownNameError) else ""
+        wanted = "actions" if model.actions else "integers"
+        message = f"actions is {shown(actions)}; it must be a collection of {wanted}.{reason}"
         raise InvalidParameterError(message) from None
 
 
-def counted_choices(labels: NDArray[Any], actions: tuple[int, ...] | None) -> Flags:
-    """Return which choices count: those with one of the given actions, or all."""
+def counted_choices(
+    model: Model, labels: NDArray[Any], actions: tuple[Hashable, ...] | None
+) -> Flags:
+    """Return which choices count, by their labels in a model: those of some actions, or all."""
     if actions is None:
         return np.ones(len(labels), np.bool_)
-    known = np.unique(labels)
-    return np.isin(labels, [action for action in known.tolist() if action in actions])
+    wanted = set(map(model.action_label, actions))
+    return np.isin(labels, [label for label in np.unique(labels).tolist() if label in wanted])
 
 
 def greatest_survival(
     game_or_model: Game | Model,
     plies: int,
     *,
-    actions: Collection[int] | None = None,
+    actions: Collection[Hashable] | None = None,
     compile: CompileMode = "auto",
 ) -> Survival:
     """Return bounds of the greatest probability over all policies that play lasts beyond n plies.
@@ -268,7 +283,7 @@ def greatest_survival(
         An instance of a class that fulfils :class:`gamedp.Game`, or a Model.
     plies : int
         The largest n, 100,000,000 at most.
-    actions : collection of int, optional
+    actions : collection, optional
         The actions that count; all if not given.
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`.
@@ -293,37 +308,10 @@ def greatest_survival(
     >>> found.upper.round(9).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
     """
-    number, listed = checked_plies(plies), listed_actions(actions)
-    model = as_model(game_or_model, [], compile)
-    counted = counted_choices(model.action_labels, listed)
+    number, model = checked_plies(plies), as_model(game_or_model, [], compile)
+    listed = listed_actions(model, actions)
+    counted = counted_choices(model, model.action_labels, listed)
     return survival(model, number, counted, (), listed)
-
-
-def most_unfinished(
-    game_or_model: Game | Model,
-    plies: int,
-    *,
-    actions: Collection[int] | None = None,
-    compile: CompileMode = "auto",
-) -> tuple[float, float]:
-    """Return bounds of the greatest probability that play is not over after a number of plies.
-
-    They are the last ones of :func:`gamedp.policies.greatest_survival`, which has the same
-    parameters and errors.
-
-    Returns
-    -------
-    lower, upper : float
-
-    Examples
-    --------
-    >>> from gamedp.games.matches import Matches
-    >>> low, high = most_unfinished(Matches(matches=5), 4, compile="never")
-    >>> low <= 1.0 <= high, most_unfinished(Matches(matches=5), 5, compile="never")[1] < 1e-300
-    (True, True)
-    """
-    found = greatest_survival(game_or_model, plies, actions=actions, compile=compile)
-    return found.bounds(found.plies)
 
 
 TOLERANCE = 1e-6

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.errors import (
+    InvalidParameterError,
+    UnknownNameError,
+    UnsupportedProblemError,
+    shown,
+)
 from gamedp.model.model import Model
 from gamedp.policies.arrays import Meaning, columns_of_chances, is_array, probabilities_in
 from gamedp.results.solution import Solution
+from gamedp.rules.expand import checked_action
 from gamedp.rules.layout import PackedTable
 from gamedp.rules.symmetry import counterparts
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
@@ -28,13 +34,13 @@ if TYPE_CHECKING:
 class Chooser(Protocol):
     """An object that chooses an action, or the probability of each action, in a state."""
 
-    def choose(self, state: Any, /) -> SupportsIndex | Mapping[int, float]:
+    def choose(self, state: Any, /) -> Hashable | Mapping[Any, float]:
         """Return an action, or the probability of each action that may be taken."""
 
 
 PolicyLike: TypeAlias = (
     "Policy | Solution | StagedSolution | RandomPlayer | Chooser"
-    " | Callable[[Any], SupportsIndex | Mapping[int, float]] | NDArray[Any]"
+    " | Callable[[Any], Hashable | Mapping[Any, float]] | NDArray[Any]"
 )
 """A Policy, a Solution, an object with ``choose(state)``, a function of a state, a RandomPlayer, or
 an array, see `Policy.from_array`; of a staged game, its StagedSolution."""
@@ -107,7 +113,7 @@ class Policy:
         """Whether the policy randomises in some state."""
         return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: Any) -> Any:
         """Return the action in a state.
 
         Raises
@@ -126,9 +132,9 @@ class Policy:
             raise InvalidParameterError(message)
         return next(iter(found))
 
-    def actions(self, state: Any) -> dict[int, float]:
+    def actions(self, state: Any) -> dict[Any, float]:
         """Return the probability of each action in a state, without those that are never taken."""
-        found: dict[int, float] = {}
+        found: dict[Any, float] = {}
         taken: set[int] = set()
         for action, choices in equal_choices(self.model, state).items():
             chance = float(sum(self.probabilities[choice] for choice in choices))
@@ -194,7 +200,7 @@ class Policy:
     def from_function(
         cls,
         model: Model,
-        function: Callable[[Any], SupportsIndex | Mapping[int, float]],
+        function: Callable[[Any], Hashable | Mapping[Any, float]],
         name: str | None = None,
         rule: Any = None,
     ) -> Policy:
@@ -435,46 +441,53 @@ def _answers(
         answer = function(state)
         if isinstance(answer, Mapping):
             first, stop = model.choice_offsets[number : number + 2].tolist()
-            labels = model.action_labels[first:stop].tolist()
-            known = dict(zip(labels, range(first, stop), strict=True))
+            known = dict(zip(model.actions_of(first, stop), range(first, stop), strict=True))
             _write_probabilities(answer, known, numbers, (name, state))
             continue
-        chosen[number] = chosen_action(answer, name, state)
+        action = chosen_action(answer, name, state, known=model.actions)
+        try:
+            chosen[number] = model.action_label(action)
+        except UnknownNameError:
+            continue
         is_sure[number] = True
     owners = np.repeat(np.arange(model.num_states), counts)
     numbers[is_sure[owners] & (model.action_labels == chosen[owners])] = 1.0
     return numbers
 
 
-def chosen_action(answer: Any, name: str, state: Any) -> int:
-    """Return the action that a policy has chosen; a bool is refused."""
+def chosen_action(answer: Any, name: str, state: Any, *, known: Collection[Any] = ()) -> Any:
+    """Return the action that a policy has chosen; a bool is refused.
+
+    It is an integer, unless some of the `known` actions of the game are not.
+    """
     if type(answer) is int:  # as nearly always; what follows takes long
         return answer
-    try:
-        if not isinstance(answer, (bool, np.bool_)):
+    if not isinstance(answer, (bool, np.bool_)):
+        if isinstance(answer, SupportsIndex) and not isinstance(answer, np.ndarray):
             return operator.index(answer)
-    except TypeError:
-        pass  # not an integer, see the message below
-    message = f"{name} chooses {shown(answer)} in {shown(state)}; an action is an integer."
+        if isinstance(answer, Hashable) and any(type(action) is not int for action in known):
+            return answer
+    kinds = "an integer" if all(type(action) is int for action in known) else "hashable"
+    message = f"{name} chooses {shown(answer)} in {shown(state)}; an action is {kinds}."
     raise InvalidParameterError(message)
 
 
 def _write_probabilities(
-    answer: Mapping[int, float],
-    known: dict[int, int],
+    answer: Mapping[Any, float],
+    known: dict[Any, int],
     numbers: NDArray[np.float64],
     place: tuple[str, Any],
 ) -> None:
     """Write the probability of each action of a state."""
     name, state = place
     for action, chance in answer.items():
-        choice = known.get(chosen_action(action, name, state))
+        choice = known.get(chosen_action(action, name, state, known=known))
         if choice is not None:
             numbers[choice] = chance
         elif chance:
             message = (
-                f"{name} chooses {action} with probability {chance:g} in {shown(state)}, where "
-                f"the actions are {shown(list(known))}."
+                f"{name} chooses {shown(action)} with probability {chance:g} in {shown(state)}, "
+                f"where the actions are {shown(list(known))}."
             )
             raise InvalidParameterError(message)
     total = sum(numbers[choice] for choice in known.values())
@@ -540,13 +553,13 @@ class RandomPlayer:
 
     game: Any
 
-    def __call__(self, state: Any, rng: np.random.Generator) -> int:
+    def __call__(self, state: Any, rng: np.random.Generator) -> Any:
         """Return an action in `state`."""
         actions = list(self.game.actions(state))
-        return int(actions[rng.integers(len(actions))])
+        return checked_action(state, actions[rng.integers(len(actions))])
 
 
-def choices_in(model: Model, state: Any) -> list[tuple[int, int]]:
+def choices_in(model: Model, state: Any) -> list[tuple[Any, int]]:
     """Return the actions of a game's own state, each with an equivalent choice of the model.
 
     Raises
@@ -563,7 +576,7 @@ def choices_in(model: Model, state: Any) -> list[tuple[int, int]]:
     return [(own, known[its]) for own, its in same.of_state.items() if its in known]
 
 
-def equal_choices(model: Model, state: Any) -> dict[int, list[int]]:
+def equal_choices(model: Model, state: Any) -> dict[Any, list[int]]:
     """Return all choices of the model that are equivalent to each action of a game's own state.
 
     In a state that represents itself, each action corresponds to its own choice. Elsewhere, two
@@ -577,21 +590,21 @@ def equal_choices(model: Model, state: Any) -> dict[int, list[int]]:
     pairs, same = _choices_of(model, state)
     if same is None:
         return {action: [choice] for action, choice in pairs}
-    alike: dict[int, list[int]] = {}
+    alike: dict[Any, list[int]] = {}
     for its, choice in pairs:
         alike.setdefault(same.of_state[same.of_representative[its]], []).append(choice)
     return {own: alike[its] for own, its in same.of_state.items() if its in alike}
 
 
-def _choices_of(model: Model, state: Any) -> tuple[list[tuple[int, int]], Counterparts | None]:
+def _choices_of(model: Model, state: Any) -> tuple[list[tuple[Any, int]], Counterparts | None]:
     """Return the representative's actions with their choices, and their images in the state.
 
     None for a state that represents itself.
     """
+    state = model.own_state(state)
     representative, index, swapped = model.represented(state)
     first, stop = model.choice_offsets[index : index + 2].tolist()
-    labels = model.action_labels[first:stop].tolist()
-    pairs = list(zip(labels, range(first, stop), strict=True))
+    pairs = list(zip(model.actions_of(first, stop), range(first, stop), strict=True))
     if model.rules is None or model.states is None or representative == state:
         return pairs, None
     return pairs, counterparts(model.rules, state, representative, swapped)
@@ -615,7 +628,7 @@ def merged_states(model: Model) -> list[tuple[Any, Any]]:
     for state in waiting:  # the list grows meanwhile
         if game.is_terminal(state):
             continue
-        actions = [int(action) for action in game.actions(state)]
+        actions = [checked_action(state, action) for action in game.actions(state)]
         representative = rules.canonical(state)[0]
         if len(actions) > 1 and representative != state:
             found.append((state, representative))
@@ -656,15 +669,17 @@ def check_symmetric(
             raise InvalidParameterError(message)
 
 
-def _taken(choices: Mapping[int, list[int]], answer: Any) -> list[tuple[int, float]]:
+def _taken(choices: Mapping[Any, list[int]], answer: Any) -> list[tuple[int, float]]:
     """Return choices of the model with their probabilities; invalid actions are left out."""
-    probabilities: Mapping[int, float] = {}
+    probabilities: Mapping[Any, float] = {}
     if type(answer) is int:  # the usual case; the rest is slow
         probabilities = {answer: 1.0}
     elif isinstance(answer, Mapping):
         probabilities = answer
     elif isinstance(answer, SupportsIndex):
         probabilities = {operator.index(answer): 1.0}
+    elif isinstance(answer, Hashable):
+        probabilities = {answer: 1.0}
     chances = [(same[0], float(probabilities.get(action, 0.0))) for action, same in choices.items()]
     return [(choice, chance) for choice, chance in chances if chance > 0]
 

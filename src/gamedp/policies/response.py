@@ -139,7 +139,7 @@ class Response:
 
     def choose(
         self, state: Any, possible: Sequence[int] | None = None, *, steps: int | None = None
-    ) -> int:
+    ) -> Any:
         """Return a best action in a state.
 
         Parameters
@@ -185,7 +185,7 @@ class Response:
         actions = equal_choices(self._process.of, state)
         return next(action for action, choices in actions.items() if choice in choices)
 
-    def possible_after(self, state: Any, action: int, possible: Sequence[int]) -> tuple[int, ...]:
+    def possible_after(self, state: Any, action: Any, possible: Sequence[int]) -> tuple[int, ...]:
         """Return the members of a field that may still play after their action in a state.
 
         Raises

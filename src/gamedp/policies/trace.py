@@ -152,7 +152,7 @@ class Trace:
 
     @property
     def actions(self) -> NDArray[np.int64]:
-        """The actions of the policies, in the game's own numbers; (K, S), -1 in terminal states."""
+        """The actions of the policies by `action_labels`; (K, S), -1 in terminal states."""
         labels = self.model.action_labels
         found: NDArray[np.int64] = np.where(self.policies >= 0, labels[self.policies], -1)
         return found

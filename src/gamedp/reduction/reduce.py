@@ -133,21 +133,17 @@ class _FlatPartsError(Exception):
     """Raised if end components must be made flat first."""
 
 
+@attrs.define(eq=False, slots=False)
 class _Case:
     """The sets that make a problem proper, as they are found."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        original: Problem,
-        recasts: tuple[Unfolding | Flattening, ...],
-        out_of_time: Callable[[], bool],
-    ) -> None:
-        model = problem.model
-        self.out_of_time = out_of_time
-        self.problem = problem
-        self.original = original
-        self.recasts = recasts
+    problem: Problem
+    original: Problem
+    recasts: tuple[Unfolding | Flattening, ...]
+    out_of_time: Callable[[], bool]
+
+    def __attrs_post_init__(self) -> None:
+        problem, model = self.problem, self.problem.model
         self.model = model
         # Separate: what is found on the way is not kept as long as the model.
         self.structure = Structure.of(
@@ -499,12 +495,12 @@ class _Case:
 
     def _refuse_detours(self, choice: int) -> None:
         state = self._name(int(self.structure.owners[choice]))
-        label = int(self.model.action_labels[choice])
+        (action,) = self.model.actions_of(choice, choice + 1)
         message = (
             "needs rewards of at least 0 where one of two opponents may keep play from its target "
-            f"for ever; action {label} in {state} earns {float(self.model.rewards[choice]):g}, "
-            "and the player who must reach the target would rather prolong play there, as long as "
-            "the other one allows it: no memoryless policy is optimal. Use Discounted, or "
-            "FiniteHorizon."
+            f"for ever; action {shown(action)} in {state} earns "
+            f"{float(self.model.rewards[choice]):g}, and the player who must reach the target "
+            "would rather prolong play there, as long as the other one allows it: no memoryless "
+            "policy is optimal. Use Discounted, or FiniteHorizon."
         )
         raise UnsupportedProblemError(message)

@@ -9,6 +9,8 @@ import numpy as np
 from gamedp.results.choice_values import choice_values, opposite_values
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
@@ -49,14 +51,20 @@ def fields_of(model: Model) -> dict[str, NDArray[Any]]:
     return {"state": states, **named}
 
 
-def actions_in(model: Model, actions: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def actions_in(model: Model, labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Return actions, and their names where a model has some, as columns."""
-    found = {"action": actions}
+    found = {"action": _named(model.actions, labels) if model.actions else labels}
     if model.action_names:
-        names = np.array(model.action_names, object)[np.ma.getdata(actions)]
-        mask = np.ma.getmaskarray(actions)
-        found["action_name"] = np.ma.masked_array(names, mask) if mask.any() else names
+        found["action_name"] = _named(model.action_names, labels)
     return found
+
+
+def _named(words: Sequence[Any], labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the words with some numbers, masked where these are."""
+    table = np.empty(len(words), object)
+    table[:] = words
+    found, mask = table[np.ma.getdata(labels)], np.ma.getmaskarray(labels)
+    return np.ma.masked_array(found, mask) if mask.any() else found
 
 
 def columns_of(solution: Table) -> dict[str, NDArray[Any]]:

@@ -61,8 +61,8 @@ class SearchedAction:
 
     Attributes
     ----------
-    action : int
-        The game's own number of the action.
+    action
+        The action as the rules have it.
     name : str
         The name of the action.
     value : float
@@ -77,7 +77,7 @@ class SearchedAction:
         action that wins or loses, if it is known.
     """
 
-    action: int
+    action: Any
     name: str
     value: float
     bound: Literal["exact", "at least", "at most"]
@@ -100,7 +100,7 @@ class SearchResult:
     lower, upper : float
         Player 0's true value of the position lies between these; they are equal if the search has
         proven it.
-    best_actions : tuple of int
+    best_actions : tuple
         The actions that are as good as any, as far as the search saw, in the game's order. Where
         the search ended at its depth, that rests on estimates; `certain_actions` are proven best.
     actions : tuple of SearchedAction
@@ -130,9 +130,9 @@ class SearchResult:
     _value: float
     lower: float
     upper: float
-    best_actions: tuple[int, ...]
+    best_actions: tuple[Any, ...]
     actions: tuple[SearchedAction, ...]
-    principal_variation: tuple[tuple[int, Any], ...]
+    principal_variation: tuple[tuple[Any, Any], ...]
     status: Status
     guarantee: Guarantee
     statistics: SearchStatistics
@@ -159,7 +159,7 @@ class SearchResult:
         """Whether the true value is known."""
         return self.lower == self.upper
 
-    def action_value(self, action: int) -> SearchedAction:
+    def action_value(self, action: Any) -> SearchedAction:
         """Return the result for one action.
 
         Raises
@@ -186,7 +186,7 @@ class SearchResult:
         return float(next(found, None) or math.inf)
 
     @property
-    def quickest_actions(self) -> tuple[int, ...]:
+    def quickest_actions(self) -> tuple[Any, ...]:
         """Return the best actions that win soonest or lose latest.
 
         All best ones if the length is unknown, and in a draw; a losing action of unknown length
@@ -202,7 +202,7 @@ class SearchResult:
         return tuple(action for action, length in lengths.items() if length == wanted)
 
     @property
-    def certain_actions(self) -> tuple[int, ...]:
+    def certain_actions(self) -> tuple[Any, ...]:
         """Return the actions that are proven best by the bounds.
 
         If rounding has widened the bounds, no two actions are certainly equal. With more than two
@@ -218,7 +218,7 @@ class SearchResult:
         )
 
     @property
-    def possible_actions(self) -> tuple[int, ...]:
+    def possible_actions(self) -> tuple[Any, ...]:
         """Return the actions that may be best: the bounds do not exclude it."""
         low, high = self._from_the_mover()
         return tuple(
@@ -252,7 +252,7 @@ class SearchResult:
             "lower": self.lower,
             "upper": self.upper,
             **self._facts_of_players(),
-            "actions": [attrs.asdict(entry) for entry in self.actions],
+            "actions": [attrs.asdict(entry, recurse=False) for entry in self.actions],
             "best": self.best_actions,
             "quickest": self.quickest_actions,
             "certainly_best": self.certain_actions,

@@ -142,7 +142,7 @@ class Solution(Table):
 
     def best_actions(
         self, state: Hashable | None = None, tolerance: float = 0.0, *, certain: bool = False
-    ) -> list[int]:
+    ) -> list[Any]:
         """Return the actions in `state` that may be best, or those that certainly are.
 
         An action is best if a policy that always takes it in `state` can attain the value of
@@ -219,7 +219,7 @@ class Solution(Table):
         """The classifier of best choices; it examines all states together if it has to."""
         return OptimalChoices(self)
 
-    def actions(self, state: Hashable | None = None) -> list[int]:
+    def actions(self, state: Hashable | None = None) -> list[Any]:
         """Return the actions in `state` (the start if not given), in the game's order.
 
         There are none if the game is over.
@@ -233,7 +233,7 @@ class Solution(Table):
         """
         return [action for action, _ in self._choices(self._or_start(state))[2]]
 
-    def _choices(self, state: Hashable) -> tuple[int, bool, list[tuple[int, int]]]:
+    def _choices(self, state: Hashable) -> tuple[int, bool, list[tuple[Any, int]]]:
         """Return the model's entry for a state.
 
         Returns
@@ -241,15 +241,14 @@ class Solution(Table):
         index : int
         swapped : bool
             As in :meth:`gamedp.Model.index`.
-        pairs : list of (int, int)
+        pairs : list of (action, int)
             The actions in this state itself, in the game's order, each with a choice of the
             representative that has the same effect.
         """
         model = self.model
         representative, index, swapped = model.represented(state)
         first, end = model.choice_offsets[index : index + 2].tolist()
-        labels = model.action_labels[first:end].tolist()
-        pairs = list(zip(labels, range(first, end), strict=True))
+        pairs = list(zip(model.actions_of(first, end), range(first, end), strict=True))
         if _is_same(state, representative):
             return index, swapped, pairs
         numbers = dict(pairs)
@@ -308,7 +307,7 @@ class Solution(Table):
             return 0.0
         return math.inf if self._plies is None else float(self._plies.left[index])
 
-    def quickest_actions(self, state: Hashable | None = None) -> list[int]:
+    def quickest_actions(self, state: Hashable | None = None) -> list[Any]:
         """Return the actions to choose from for play that attains the value and wins soonest.
 
         Those of the :meth:`best_actions` that are as good as the :meth:`best_action`, in length
@@ -340,8 +339,8 @@ class Solution(Table):
         own = self.best_action(state)
         return [] if own is None else [own]
 
-    def best_action(self, state: Hashable | None = None) -> int | None:
-        """Return the action to take, or None if the game is over.
+    def best_action(self, state: Hashable | None = None) -> Any:
+        """Return the action to take, as the rules have it, or None if the game is over.
 
         `state` is the start if not given.
 
@@ -365,13 +364,13 @@ class Solution(Table):
         """
         return self._action_after(0, self._or_start(state))
 
-    def _action_after(self, steps: int, state: Hashable) -> int | None:
+    def _action_after(self, steps: int, state: Hashable) -> Any:
         """Return the action to take after a number of steps, or None for the end."""
         representative, index, swapped = self.model.represented(state)
         choice = self._choice_after(steps, index)
         if choice < 0:
             return None
-        action = int(self.model.action_labels[choice])
+        (action,) = self.model.actions_of(choice, choice + 1)
         if _is_same(state, representative):
             return action
         return self._counterparts(state, representative, swapped).of_representative[action]
@@ -534,6 +533,7 @@ class Solution(Table):
             if len(model.initial_states) != 1:
                 return []
             state = self.initial_state()
+        state = model.own_state(state)
         line = [state]
         while len(line) < length:
             following = self._sure_successor(len(line) - 1, state)
@@ -552,7 +552,7 @@ class Solution(Table):
     def _or_start(self, state: Hashable | None) -> Hashable:
         """Return the given state, or the start."""
         if state is not None:
-            return state
+            return self.model.own_state(state)  # type: ignore[no-any-return]
         if len(self.model.initial_states) != 1:
             message = "the game starts in one of several states; name the one that is meant."
             raise UnknownStateError(message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -107,8 +107,8 @@ class ActionValue:
 
     Attributes
     ----------
-    action : int
-        The game's own number of the action.
+    action
+        The action as the rules have it.
     name : str
         The name of the action.
     value : float
@@ -130,7 +130,7 @@ class ActionValue:
     3 take 3 -1.0 no
     """
 
-    action: int
+    action: Any
     name: str
     value: float
     lower: float

@@ -28,17 +28,19 @@ from gamedp.rules.game import method
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from gamedp.rules.game import Rules
 
 __all__ = [
+    "ActionNumbers",
     "Calling",
     "Choice",
     "Expansion",
     "Numbering",
     "canonical_state",
     "check_start",
+    "checked_action",
     "expand",
     "is_state",
     "refuse_no_state",
@@ -80,7 +82,7 @@ class Choice(NamedTuple):
     an exploration, the numbers that :class:`Numbering` gives them.
     """
 
-    action: int
+    action: Any
     rewards: tuple[float, ...]
     outcomes: dict[Any, float]
     spread: Fraction | None = None
@@ -119,6 +121,60 @@ class Numbering:
             self.states.append(representative)
         number = self.numbers[state] = 2 * index + swapped
         return number
+
+
+class ActionNumbers:
+    """Numbers for actions that are no integers, in the order in which they are first met.
+
+    Parameters
+    ----------
+    first : int
+        The number of the first one. Integers stand for themselves if they are below it.
+    """
+
+    def __init__(self, first: int = MAX_ACTION) -> None:
+        self.actions: list[Any] = []
+        self._first = first
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, action: Any) -> int:
+        """Return the number of an action.
+
+        Raises
+        ------
+        InvalidModelError
+            If it is equal to one of another type: the rules would get that instead.
+        """
+        if type(action) is int and action < self._first:
+            return action
+        place = self._numbers.setdefault(action, len(self.actions))
+        if place == len(self.actions):
+            self.actions.append(action)
+        elif type(self.actions[place]) is not type(action):
+            known = self.actions[place]
+            message = (
+                f"the actions {shown(known)} and {shown(action)} are equal, but one is of type "
+                f"{type(known).__name__} and the other {type(action).__name__}. Give equal actions "
+                "one type."
+            )
+            raise InvalidModelError(message)
+        return self._first + place
+
+    def action(self, number: int) -> Any:
+        """Return the action with a number."""
+        return number if number < self._first else self.actions[number - self._first]
+
+    def numbering(self, methods: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+        """Return methods of plain rules as a loop calls them, which knows actions by numbers."""
+        actions, outcomes, reward = (methods[name] for name in ("actions", "outcomes", "reward"))
+        return {
+            **methods,
+            "actions": lambda state: (
+                self.number(checked_action(state, action)) for action in actions(state)
+            ),
+            "outcomes": lambda state, number: outcomes(state, self.action(number)),
+            "reward": lambda state, number, player: reward(state, self.action(number), player),
+        }
 
 
 class Calling:
@@ -228,8 +284,13 @@ def expand(
         actions = game.actions(state)
         if not hasattr(actions, "__iter__"):
             _refuse(
-                f"actions({shown(state)}) returns {shown(actions)}; it must yield ints."
+                f"actions({shown(state)}) returns {shown(actions)}; it must yield actions."
                 f"{_missing(actions)}"
+            )
+        if isinstance(actions, (str, bytes)) or hasattr(actions, "_fields"):
+            _refuse(
+                f"actions({shown(state)}) returns {shown(actions)}; a single action is yielded, or "
+                "returned in a list."
             )
         limit, left = _limit(actions), iter(actions)
         few = list(itertools.islice(_looking(left, look), limit))
@@ -244,6 +305,8 @@ def expand(
             "Let is_terminal say so, or let actions yield at least one."
         )
         raise InvalidModelError(message)
+    if any(type(choice.action) is not int for choice in choices):
+        _refuse_equal(state, [choice.action for choice in choices])
     if hash(state) != known_as:
         message = (
             f"{shown(state)} was changed in place by the rules, as they were asked for its actions "
@@ -277,7 +340,7 @@ def _choice(  # noqa: C901 - the hot loop of explorations
 ) -> Choice:
     """Return an action with its outcomes, merged and checked, and its rewards."""
     if not (type(action) is int and -MAX_ACTION <= action < MAX_ACTION):
-        _check_action(state, action)
+        action = checked_action(state, action)
     place = _Origin("the outcomes of action {} in {}", action, state)
     numbers: dict[Any, int] = {} if met is None else met.numbers
     kind = type(state)
@@ -329,8 +392,8 @@ def _choice(  # noqa: C901 - the hot loop of explorations
         given_rewards = [earned.get(number, NOTHING) for number in range(len(outcomes))]
         rows = probabilities, given_rewards
         found = _mean_rewards(rules, state, action, rows, exactly=exactly)
-        return Choice(int(action), found[0], row, found[1])
-    return Choice(int(action), _rewards(rules, state, action, exactly=exactly), row)
+        return Choice(action, found[0], row, found[1])
+    return Choice(action, _rewards(rules, state, action, exactly=exactly), row)
 
 
 def refuse_rewards_of_outcomes(expansion: Expansion, state: Any) -> None:
@@ -338,9 +401,9 @@ def refuse_rewards_of_outcomes(expansion: Expansion, state: Any) -> None:
     for choice in expansion.choices:
         if choice.spread is not None:
             message = (
-                f"the outcomes of action {choice.action} in {shown(state)} have rewards of their "
-                "own, (probability, state, reward). Games are solved with these, and played one by "
-                "one; searches, many games and sums of games need the mean of an action, as "
+                f"the outcomes of action {shown(choice.action)} in {shown(state)} have rewards of "
+                "their own, (probability, state, reward). Games are solved with these, and played "
+                "one by one; searches, many games and sums of games need the mean of an action, as "
                 "reward(state, action, player)."
             )
             raise UnsupportedProblemError(message)
@@ -400,19 +463,57 @@ def _refuse_endless(left: Iterator[object], what: str, place: object) -> None:
         )
 
 
-def _check_action(state: Any, action: Any) -> None:
-    """Refuse an action that is not an integer of 32 bits."""
-    if not hasattr(action, "__index__"):
+def checked_action(state: Any, action: Any) -> Any:
+    """Return an action of plain rules as it is handed on: an int, or any other hashable object.
+
+    What stands for an integer, such as a member of an IntEnum, becomes one.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is beyond 32 bits, None, not equal to itself, or has no hash.
+    """
+    if hasattr(action, "__index__") and getattr(action, "shape", ()) == ():
+        if not -MAX_ACTION <= action < MAX_ACTION:
+            message = (
+                f"action {shown(action)} in {shown(state)} is beyond 32 bits. Use smaller numbers."
+            )
+            raise InvalidModelError(message)
+        return int(action)
+    if action is None:
         message = (
-            f"action {shown(action)} in {shown(state)} is not an integer. "
-            "Number the actions, as an IntEnum does; action_name() may give them words."
+            f"an action in {shown(state)} is None, which stands for no action at all. Give it a "
+            'name, such as "pass".'
         )
         raise InvalidModelError(message)
-    if not -MAX_ACTION <= action < MAX_ACTION:
+    try:
+        hash(action)
+    except TypeError as error:
         message = (
-            f"action {shown(action)} in {shown(state)} is beyond 32 bits. Use smaller numbers."
+            f"action {shown(action)} in {shown(state)} is neither an integer nor hashable: "
+            f"{error}. {_hint(action)}"
+        )
+        raise InvalidModelError(message) from None
+    if _holds_nan(action) or action != action:  # noqa: PLR0124 - that is what nan is
+        message = (
+            f"action {shown(action)} in {shown(state)} is not equal to itself, as nan is: it would "
+            "never be found again. Use another number, or a text."
         )
         raise InvalidModelError(message)
+    return action
+
+
+def _refuse_equal(state: Any, actions: list[Any]) -> None:
+    """Refuse actions of a state that are equal: whoever takes one could mean either."""
+    seen: dict[Any, Any] = {}
+    for action in actions:
+        if action in seen:
+            message = (
+                f"actions({shown(state)}) yields {shown(seen[action])} and {shown(action)}, which "
+                "are equal. Yield each action once, and tell different ones apart."
+            )
+            raise InvalidModelError(message)
+        seen[action] = action
 
 
 def _outcome(rules: Rules, state: Any, place: object, like: Any, met: Numbering | None) -> Any:
@@ -621,7 +722,7 @@ def _payoffs(rules: Rules, state: Any, *, exactly: bool) -> tuple[float, ...]:
     return _first_of_two(payoffs, total, f"constant_sum = {total!r}", "the payoffs", state)
 
 
-def _rewards(rules: Rules, state: Any, action: int, *, exactly: bool) -> tuple[float, ...]:
+def _rewards(rules: Rules, state: Any, action: Any, *, exactly: bool) -> tuple[float, ...]:
     num_players = rules.num_players
     if not rules.has_rewards:
         return (0.0,) * (num_players if rules.is_general_sum else 1)
@@ -634,16 +735,16 @@ def _rewards(rules: Rules, state: Any, action: int, *, exactly: bool) -> tuple[f
             raise
         rewards.append(_number(reward, "reward", state, action, player, exactly=exactly))
         if exactly and rules.is_general_sum:
-            refuse_rounded(reward, f"reward({shown(state)}, {action}, {player})", SEVERAL)
+            refuse_rounded(reward, f"reward({shown(state)}, {shown(action)}, {player})", SEVERAL)
     if rules.is_general_sum:
         return tuple(rewards)
-    return _first_of_two(rewards, 0.0, "zero", f"the rewards of action {action}", state)
+    return _first_of_two(rewards, 0.0, "zero", f"the rewards of action {shown(action)}", state)
 
 
 def _mean_rewards(
     rules: Rules,
     state: Any,
-    action: int,
+    action: Any,
     row: tuple[list[Any], list[Any]],
     *,
     exactly: bool,
@@ -654,7 +755,7 @@ def _mean_rewards(
     ----------
     rules : Rules
     state
-    action : int
+    action
     row : (list, list)
         The probability of each outcome as given, and its reward.
     exactly : bool

@@ -21,6 +21,7 @@ import attrs
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.exactness import as_sum_of_two, as_truth
+from gamedp.rules.layout import shaped_like
 from gamedp.rules.slips import (
     nearest,
     refuse_hidden,
@@ -68,7 +69,8 @@ class Game(Protocol):
 
     A state is a NamedTuple of ints, or of fixed-length tuples of ints (then the rules are compiled
     by numba, if it can), or any hashable object (then they run as plain Python). An action is an
-    int. Integers of compiled rules have 64 bits: a result that does not fit is an error.
+    int, or in plain Python any hashable object: a text, a NamedTuple, a member of an Enum. Integers
+    of compiled rules have 64 bits: a result that does not fit is an error.
 
     A game has perfect information, and players take turns: in each state one player moves, who sees
     the whole state, and only chance, with the probabilities of `outcomes`, is unknown beforehand.
@@ -183,10 +185,10 @@ class Game(Protocol):
     def is_terminal(self, state: Any, /) -> bool:
         """Return whether the game is over in `state`."""
 
-    def actions(self, state: Any, /) -> Iterable[int]:
+    def actions(self, state: Any, /) -> Iterable[Any]:
         """Yield the actions of the player to move in `state`, in a fixed order; at least one."""
 
-    def outcomes(self, state: Any, action: int, /) -> Iterable[tuple[float, Any]]:
+    def outcomes(self, state: Any, action: Any, /) -> Iterable[tuple[float, Any]]:
         """Yield ``(probability, next state)`` pairs whose probabilities sum to one."""
 
     def payoff(self, state: Any, player: int, /) -> float:
@@ -250,7 +252,7 @@ def _player(self: Any, state: State) -> int:  # noqa: ARG001 - the protocol's si
     return 0
 
 
-def _reward(self: Any, state: State, action: int, player: int) -> float:  # noqa: ARG001
+def _reward(self: Any, state: State, action: Any, player: int) -> float:  # noqa: ARG001
     return 0.0
 
 
@@ -400,6 +402,33 @@ class AnyRules:
         """Whether there are two players, of whom one gets what a constant sum leaves."""
         return self.num_players == 2 and not self.is_general_sum
 
+    def initial(self) -> list[tuple[float, Any]]:
+        """Return the initial distribution as (probability, state) pairs."""
+        start = self.game.initial_state()
+        if not is_distribution(start):
+            return [(1.0, start)]
+        if isinstance(start, list):
+            return list(start)
+        pairs = list(itertools.islice(start, MOST_STARTS + 1))
+        if len(pairs) > MOST_STARTS:
+            message = (
+                f"initial_state() yields {MOST_STARTS:,} pairs and no end. Does the loop that "
+                "yields them end? If it does, return a list."
+            )
+            raise InvalidModelError(message)
+        return pairs
+
+    def own_state(self, state: Any) -> Any:
+        """Return a state as the rules have it: of a plain tuple, the object with these fields.
+
+        It is made like the initial state, so (3, 4) becomes ``Position(3, 4)``. What is no tuple
+        is returned unchanged.
+        """
+        if type(state) is not tuple:
+            return state
+        starts = self.initial()
+        return shaped_like(starts[0][1], state) if starts else state
+
     def render(self, state: Any) -> str:
         """Return the state in words, or its drawing if there are none."""
         render = getattr(self.game, "render", None) or getattr(self.game, "view", None)
@@ -460,22 +489,6 @@ class Rules(AnyRules):
         """Whether the game claims that no state can be reached from itself."""
         return bool(getattr(self.game, "acyclic", False))
 
-    def initial(self) -> list[tuple[float, Any]]:
-        """Return the initial distribution as (probability, state) pairs."""
-        start = self.game.initial_state()
-        if not is_distribution(start):
-            return [(1.0, start)]
-        if isinstance(start, list):
-            return list(start)
-        pairs = list(itertools.islice(start, MOST_STARTS + 1))
-        if len(pairs) > MOST_STARTS:
-            message = (
-                f"initial_state() yields {MOST_STARTS:,} pairs and no end. Does the loop that "
-                "yields them end? If it does, return a list."
-            )
-            raise InvalidModelError(message)
-        return pairs
-
     def is_terminal(self, state: Any) -> bool:
         """Return whether the game is over in `state`; raise InvalidModelError if rules do not."""
         return as_truth(self.game.is_terminal(state), "is_terminal", state)
@@ -502,7 +515,7 @@ class Rules(AnyRules):
                 )
             raise InvalidModelError(message) from None
 
-    def reward(self, state: Any, action: int, player: int = 0) -> float:
+    def reward(self, state: Any, action: Any, player: int = 0) -> float:
         """Return the immediate reward of `player` for `action`."""
         return float(method(self.game, "reward")(self.game, state, action, player))
 
@@ -524,17 +537,17 @@ class Rules(AnyRules):
         """Return whether a combination from a declared box is a real state."""
         return bool(method(self.game, "is_state")(self.game, state))
 
-    def action_name(self, state: Any, action: int) -> str:
+    def action_name(self, state: Any, action: Any) -> str:
         """Return the action in words."""
         name = getattr(self.game, "action_name", None)
         return str(name(state, action)) if name else str(action)
 
-    def outcome_name(self, state: Any, action: int, outcome: int) -> str:
+    def outcome_name(self, state: Any, action: Any, outcome: int) -> str:
         """Return an outcome of an action in words; empty if there are none."""
         name = getattr(self.game, "outcome_name", None)
         return str(name(state, action, outcome)) if name else ""
 
-    def outcome_view(self, state: Any, action: int, outcome: int) -> View | None:
+    def outcome_view(self, state: Any, action: Any, outcome: int) -> View | None:
         """Return a picture of an outcome of an action; None if there is none.
 
         Raises
@@ -714,11 +727,6 @@ class StagedRules(AnyRules):
     def _has_the_methods(self, _attribute: object, game: object) -> None:
         require_methods(game, STAGED_REQUIRED, "staged game")
         refuse_hidden(game, STAGED_DEFAULTS)
-
-    def initial(self) -> list[tuple[float, Any]]:
-        """Return the initial distribution as (probability, context) pairs."""
-        start = self.game.initial_state()
-        return list(start) if isinstance(start, list) else [(1.0, start)]
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call a method of the game, or its default."""

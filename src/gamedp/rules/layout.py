@@ -1,8 +1,8 @@
 """The states of a model: packed into integers, or kept as objects.
 
-A state that is a NamedTuple of ints (and of fixed-length tuples of ints) is flattened to its
-fields, and the fields to as few 64-bit words as they need, in mixed radix. Two states have the
-same code exactly when all their fields are equal.
+A state that is a NamedTuple of ints (and of fixed-length tuples of ints), or a frozen dataclass or
+attrs class of these, is flattened to its fields, and the fields to as few 64-bit words as they
+need, in mixed radix. Two states have the same code exactly when all their fields are equal.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
+from gamedp.runtime.encoding import declared_fields
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["Codec", "Layout", "ObjectTable", "PackedTable", "StateTable"]
+__all__ = ["Codec", "Layout", "ObjectTable", "PackedTable", "StateTable", "shaped_like"]
 
 MAX_INT64 = 2**63 - 1
 """The largest number of 64 bits with a sign."""
@@ -30,51 +31,92 @@ WORD_LIMIT = 2**62
 """A word holds mixed-radix numbers below this; a field with a wider range has a word of its own."""
 
 
+def shaped_like(example: Any, state: Any) -> Any:
+    """Return a state like an example: of a tuple, the object whose fields are the tuple's items.
+
+    Anything that is no tuple, or has another number of items, is returned unchanged.
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import MatchesState
+    >>> shaped_like(MatchesState(0, 3), (1, 2)), shaped_like(MatchesState(0, 3), (1, 2, 3))
+    (MatchesState(player=1, left=2), (1, 2, 3))
+    """
+    if type(state) is not tuple:
+        return state
+    fields = declared_fields(example)
+    parts: Any = example if fields is None else tuple(fields.values())
+    if not isinstance(parts, tuple) or len(parts) != len(state):
+        return state
+    items = map(shaped_like, parts, state)
+    if fields is None:
+        return tuple(items)
+    try:
+        return type(example)(**dict(zip(fields, items, strict=True)))
+    except (TypeError, ValueError):  # its class refuses them
+        return state
+
+
 @attrs.frozen
 class Layout:
-    """The construction of a state from integers: a leaf, or a (named) tuple of layouts.
+    """The construction of a state from integers: a leaf, or an object of layouts.
 
     Attributes
     ----------
     kind : type or None
-        ``int`` or ``bool`` for a leaf; the NamedTuple's class, or ``tuple``, for a node.
+        ``int`` or ``bool`` for a leaf; the class of the fields, or ``tuple``, for a node.
     parts : tuple of Layout
         The layouts of a node's items.
+    fields : tuple of str
+        The names of a node's items; empty for a tuple.
     """
 
     kind: Any
     parts: tuple[Layout, ...] = ()
+    fields: tuple[str, ...] = attrs.field(default=(), repr=False)
 
     @classmethod
-    def of(cls, state: object) -> Layout | None:
+    def of(cls, state: Any) -> Layout | None:
         """Return the layout of `state`, or None if it is not made of ints and tuples alone."""
         if isinstance(state, (bool, np.bool_)):
             return cls(bool)
         if isinstance(state, (int, np.integer)):
             return cls(int)
-        if not isinstance(state, tuple):
+        fields = declared_fields(state)
+        if not fields and not isinstance(state, tuple):
             return None
-        parts = [cls.of(item) for item in state]
+        parts = [cls.of(item) for item in (state if fields is None else fields.values())]
         if any(part is None for part in parts):
             return None
-        return cls(type(state), tuple(part for part in parts if part is not None))
+        known = tuple(part for part in parts if part is not None)
+        return cls(type(state), known, tuple(fields or ()))
 
     @property
     def is_leaf(self) -> bool:
         """Whether this is a single integer."""
         return self.kind is int or self.kind is bool
 
+    @property
+    def is_compilable(self) -> bool:
+        """Whether compiled rules can have such states: NamedTuples of ints and tuples of ints."""
+        return not self.is_leaf and self._is_of_tuples
+
+    @property
+    def _is_of_tuples(self) -> bool:
+        return self.is_leaf or (
+            issubclass(self.kind, tuple) and all(part._is_of_tuples for part in self.parts)  # noqa: SLF001 - of this very class
+        )
+
     def names(self, prefix: str = "") -> Iterator[str]:
         """Yield the fields' names in order: ``own``, ``board[3]``."""
         if self.is_leaf:
             yield prefix
             return
-        fields = getattr(self.kind, "_fields", None)
         for position, part in enumerate(self.parts):
-            if fields is None:
+            if not self.fields:
                 yield from part.names(f"{prefix}[{position}]")
             else:
-                name = fields[position]
+                name = self.fields[position]
                 yield from part.names(f"{prefix}.{name}" if prefix else name)
 
     def flatten(self, state: Any) -> list[int]:
@@ -100,14 +142,17 @@ class Layout:
                 )
                 raise InvalidModelError(message)
             return
-        if not isinstance(part, self.kind) or len(part) != len(self.parts):
+        items = part
+        if isinstance(part, self.kind) and not isinstance(part, tuple):
+            items = tuple((declared_fields(part) or {}).values())
+        if not isinstance(part, self.kind) or len(items) != len(self.parts):
             wanted = f"a {self.kind.__name__} of {len(self.parts)} items"
             place = "" if part is state else f" in {shown(state)}"
             message = (
                 f"{shown(part)}{place} does not fit the states of this game: {wanted} is expected."
             )
             raise InvalidModelError(message)
-        for item, layout in zip(part, self.parts, strict=True):
+        for item, layout in zip(items, self.parts, strict=True):
             if type(item) is int and layout.kind is int:
                 fields.append(item)
             else:
@@ -118,7 +163,11 @@ class Layout:
         if self.is_leaf:
             return self.kind(next(fields))
         items = [part.build(fields) for part in self.parts]
-        return tuple(items) if self.kind is tuple else self.kind(*items)
+        if self.kind is tuple:
+            return tuple(items)
+        if issubclass(self.kind, tuple):
+            return self.kind(*items)
+        return self.kind(**dict(zip(self.fields, items, strict=True)))
 
 
 @attrs.frozen(eq=False)
@@ -230,6 +279,9 @@ class StateTable(Protocol):
     def index(self, state: Hashable) -> int:
         """Return the index of `state`; raise UnknownStateError if there is none."""
 
+    def own(self, state: Any) -> Any:
+        """Return the state whose fields are the items of a tuple; anything else unchanged."""
+
 
 @attrs.frozen(eq=False)
 class PackedTable:
@@ -294,6 +346,14 @@ class PackedTable:
         )
         raise unreached
 
+    def own(self, state: Any) -> Any:
+        """Return the state whose fields are the items of a tuple; anything else unchanged."""
+        return shaped_like(self._example, state) if type(state) is tuple else state
+
+    @functools.cached_property
+    def _example(self) -> Any:
+        return self.state(0) if len(self) else None
+
     def _lookup(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Sort the codes once, on the first look-up."""
         if not self._sorted:
@@ -333,3 +393,28 @@ class ObjectTable:
         except KeyError:
             message = f"{shown(state)} is not a state of this model."
             raise UnknownStateError(message) from None
+
+    def own(self, state: Any) -> Any:
+        """Return the state whose fields are the items of a tuple; anything else unchanged.
+
+        Raises
+        ------
+        UnknownStateError
+            If there are several such states, of different classes.
+        """
+        if type(state) is not tuple:
+            return state
+        shaped = [shaped_like(example, state) for example in self._examples]
+        found = {self.indices[each]: each for each in (state, *shaped) if each in self.indices}
+        if len(found) > 1:
+            listed = " or ".join(shown(each) for each in found.values())
+            message = f"{shown(state)} may be {listed}; name the class."
+            raise UnknownStateError(message)
+        if found:
+            return self.objects[next(iter(found))]
+        return shaped[0] if len(shaped) == 1 else state
+
+    @functools.cached_property
+    def _examples(self) -> list[Any]:
+        """One state of each class."""
+        return list({type(each): each for each in reversed(self.objects)}.values())

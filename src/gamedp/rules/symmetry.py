@@ -35,8 +35,8 @@ class Counterparts:
         The reverse.
     """
 
-    of_state: dict[int, int]
-    of_representative: dict[int, int]
+    of_state: dict[Any, Any]
+    of_representative: dict[Any, Any]
 
 
 @attrs.frozen
@@ -46,7 +46,7 @@ class _ChoiceRow:
     `outcomes` maps (representative, swapped) to the probability.
     """
 
-    action: int
+    action: Any
     rewards: tuple[float, ...]
     outcomes: dict[tuple[Any, bool], float]
 
@@ -105,7 +105,7 @@ def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -
         for action, match in matches.items():
             if match is None:
                 message = (
-                    f"{words} action {action} in {shown(here)} does what none in "
+                    f"{words} action {shown(action)} in {shown(here)} does what none in "
                     f"{shown(there)} does. "
                 )
                 raise InvalidModelError(message + hint)
@@ -134,17 +134,17 @@ def _swapped(
 
 def _matched(
     rows: list[_ChoiceRow], others: list[_ChoiceRow]
-) -> tuple[dict[int, int | None], dict[int, int | None]]:
+) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Return for each action the nearest one on the other side, or None if none is near."""
     return _nearest(rows, others), _nearest(others, rows)
 
 
-def _nearest(rows: Iterable[_ChoiceRow], others: Iterable[_ChoiceRow]) -> dict[int, int | None]:
+def _nearest(rows: Iterable[_ChoiceRow], others: Iterable[_ChoiceRow]) -> dict[Any, Any]:
     """Return for each action the nearest of the other rows, or None if none is near."""
     by_support: dict[frozenset[tuple[Any, bool]], list[_ChoiceRow]] = {}
     for other in others:
         by_support.setdefault(frozenset(other.outcomes), []).append(other)
-    found: dict[int, int | None] = {}
+    found: dict[Any, Any] = {}
     for row in rows:
         candidates = by_support.get(frozenset(row.outcomes), [])
         best = min(candidates, key=row.gap, default=None)

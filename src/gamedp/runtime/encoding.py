@@ -201,15 +201,31 @@ def fields_of(value: Any) -> dict[str, Any]:
             for field in attrs.fields(kind)
             if field.init
         }
+    names = field_names(kind)
+    if names is None:
+        return dict(getattr(value, "__dict__", {}))
+    return {name: getattr(value, name) for name in names}
+
+
+def field_names(kind: Any) -> tuple[str, ...] | None:
+    """Return the arguments of a named tuple, a dataclass or an attrs class; None of other types."""
+    if attrs.has(kind):
+        return tuple(field.alias or field.name for field in attrs.fields(kind) if field.init)
     if dataclasses.is_dataclass(kind):
-        return {
-            field.name: getattr(value, field.name)
-            for field in dataclasses.fields(kind)
-            if field.init
-        }
-    if _is_named_tuple(kind):
-        return dict(zip(kind._fields, value, strict=True))
-    return dict(getattr(value, "__dict__", {}))
+        return tuple(field.name for field in dataclasses.fields(kind) if field.init)
+    return kind._fields if _is_named_tuple(kind) else None
+
+
+def declared_fields(value: Any) -> dict[str, Any] | None:
+    """Return the fields of a named tuple, a dataclass or an attrs class; None of anything else.
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import MatchesState
+    >>> declared_fields(MatchesState(0, 3)), declared_fields((0, 3))
+    ({'player': 0, 'left': 3}, None)
+    """
+    return fields_of(value) if _has_declared_fields(type(value)) else None
 
 
 def without_classes(value: Any) -> Any:
@@ -251,7 +267,7 @@ def _has_declared_fields(kind: type) -> bool:
 
 
 def _is_named_tuple(kind: Any) -> bool:
-    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
 def class_path(kind: type) -> str:

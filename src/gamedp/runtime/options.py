@@ -148,3 +148,12 @@ def values_of(instance: Any) -> dict[str, Any]:
     """Return the values with which an instance was created, as far as it keeps them."""
     settings = settings_of(type(instance)).values()
     return {each.name: getattr(instance, each.attribute, each.default) for each in settings}
+
+
+LIMITS = {"max_sweeps", "max_seconds", "max_nodes"}
+"""Options that end a solver or a searcher."""
+
+
+def limits_last(_class: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
+    """Order the fields of a solver or searcher: its own, then the limits that all have."""
+    return sorted(fields, key=lambda field: field.name in LIMITS)

@@ -11,8 +11,9 @@ import numpy as np
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.machine import allocate_lazily
+from gamedp.runtime.options import limits_last
 from gamedp.searchers import alpha_beta_loop as loop
-from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ACTIONS_KEPT, NO_ACTION
@@ -426,7 +427,7 @@ class AlphaBetaSearch(Search[SearchResult]):
             pass  # as far as that
         return clock
 
-    def plies_of(self, best: float, actions: list[int]) -> dict[int, int]:
+    def plies_of(self, best: float, actions: list[Any]) -> dict[Any, int]:
         """Return the known numbers of plies to a win or a loss after some actions."""
         found = {entry.choice.action: entry.plies(best) for entry in self.at_root.found}
         return {action: plies for action in actions if (plies := found[action]) is not None}

@@ -28,11 +28,6 @@ INFINITY = math.inf
 Result = TypeVar("Result", bound=SearchResult)
 
 
-def limits_last(_class: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
-    """Order the fields of a searcher: its own, then the limits that all have."""
-    return sorted(fields, key=lambda field: field.name in {"max_seconds", "max_nodes"})
-
-
 def plies_ahead() -> Any:
     """Return the field of a number of plies to look ahead; None is to the end of the game."""
     return attrs.field(default=None, validator=attrs.validators.optional(whole_and_positive))

@@ -21,11 +21,11 @@ from gamedp.compiler.build import fall_back
 from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import disagree, native_function, refuse_overflow, state_functions
 from gamedp.compiler.native import NativeFunction, RecordPointer
-from gamedp.compiler.reasons import first_reason
+from gamedp.compiler.reasons import reason_at
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
 from gamedp.rules.exactness import as_real, as_truth, is_rounded, refuse_rounded
-from gamedp.rules.expand import Calling, expand, refuse_rewards_of_outcomes
+from gamedp.rules.expand import ActionNumbers, Calling, expand, refuse_rewards_of_outcomes
 from gamedp.rules.game import SEARCH_DEFAULTS, method
 from gamedp.rules.layout import Layout
 from gamedp.runtime.jit import uncompiled
@@ -67,6 +67,8 @@ class SearchRules:
     is_compiled : bool
     place : RecordPointer
         The address of the game.
+    actions : ActionNumbers
+        The numbers of actions in the loop.
     """
 
     rules: Rules
@@ -79,6 +81,7 @@ class SearchRules:
     _build: Callable[[list[int]], Any]
     _key: str
     _state_type: Any
+    actions: ActionNumbers = attrs.field(factory=ActionNumbers)
 
     def flatten(self, state: Any) -> list[int]:
         """Return the integers of a position.
@@ -254,7 +257,7 @@ def _compile_and_test(
     with_endings: bool,
 ) -> SearchRules | None:
     """Return the rules compiled, after a first call; None, after a warning, if that fails."""
-    if layout is None or layout.is_leaf:
+    if layout is None or not layout.is_compilable:
         reason = f"its states ({shown(state)}) are not NamedTuples of ints and tuples of ints"
         fall_back(rules.game, reason, must=must)
         return None
@@ -262,8 +265,8 @@ def _compile_and_test(
         compiled = _compiled(rules, state, layout, loop, more, with_endings=with_endings)
         warm_up(compiled)
     except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
-        expand(rules, state)  # rules that do not compile are often just wrong
-        fall_back(rules.game, first_reason(error), must=must)
+        expansion = expand(rules, state)  # rules that do not compile are often just wrong
+        fall_back(rules.game, reason_at(expansion, error), must=must)
         return None
     return compiled
 
@@ -329,11 +332,14 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
     names = (*ENTRY_METHODS, *SEARCH_DEFAULTS, *more)
     methods = {name: _checked_method(rules, name) for name in names}
     methods["player"] = rules.player
+    actions = ActionNumbers()
     game = python_types.SimpleNamespace(
-        **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
+        **actions.numbering(methods), gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
     )
     place = RecordPointer(game)
-    return SearchRules(rules, 1, game, uncompiled(loop), False, place, flatten, build, "", None)
+    return SearchRules(
+        rules, 1, game, uncompiled(loop), False, place, flatten, build, "", None, actions
+    )
 
 
 def _checked_method(rules: Rules, name: str) -> Callable[..., Any]:

@@ -50,7 +50,9 @@ def searcher_for(rules: Rules, state: Any = None) -> Kind:
 def _has_chance(rules: Rules, state: Any) -> bool:
     """Return whether an action has several outcomes in one of the positions examined."""
     try:
-        starts = [state] if state is not None else [start for _, start in rules.initial()]
+        starts = [start for _, start in rules.initial()]
+        if state is not None:
+            starts = [rules.own_state(state)]
         return any(itertools.islice(_look_for_chance(rules.game, starts), MAX_ANSWERS))
     except Exception:  # noqa: BLE001 - the search that follows words what is wrong with rules
         return False

@@ -220,9 +220,9 @@ class Driver:
         clear(self.work["plies"], 0)
         return self.ply(0)
 
-    def enter_action(self, action: int) -> None:
+    def enter_action(self, action: Any) -> None:
         """Have the loop search only one action of that position, as if it had been entered."""
-        record_at(self.page["actions"], 0).label = action
+        record_at(self.page["actions"], 0).label = self.asked.actions.number(action)
         first = self.ply(0)
         first.count = first.first_row = 1
 
@@ -303,7 +303,7 @@ class Driver:
             stack = np.concatenate((stack, outcome[None]))
         rules, state = asked.rules, asked.build(stack[-1])
         if status is LoopStatus.CHANCE:
-            refuse_chance(state, int(self.question.action), self._searcher)
+            refuse_chance(state, asked.actions.action(int(self.question.action)), self._searcher)
         if status is LoopStatus.OUTSIDE:
             self._endings.refuse(state)
         if status is LoopStatus.BAD_ESTIMATE:

@@ -11,9 +11,9 @@ import numpy as np
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.machine import allocate_lazily
-from gamedp.runtime.options import one_of
+from gamedp.runtime.options import limits_last, one_of
 from gamedp.searchers import expectiminimax_loop as loop
-from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ACTIONS_KEPT, ESTIMATE, HIGH_END, KINDS, LOW_END, NEXT, above
@@ -206,7 +206,7 @@ class ExpectiminimaxSearch(Search[SearchResult]):
         number = self.found.index(entry) + 1
         self.budget.detail = f"{what}, action {number} of {len(self.found)}, "
 
-    def _search(self, action: int, rest: int, ends: int, alpha: float) -> tuple[float, int, bool]:
+    def _search(self, action: Any, rest: int, ends: int, alpha: float) -> tuple[float, int, bool]:
         """Run the loop on one action at the root until it is done; from the mover's side."""
         driver, tally = self.driver, self.tally
         first = driver.enter(self.root.state, ends + KINDS * rest)
@@ -261,7 +261,7 @@ class ExpectiminimaxSearch(Search[SearchResult]):
             has_value=self.depth > 0,
         )
 
-    def _line(self, result: SearchResult) -> tuple[tuple[int, Any], ...]:
+    def _line(self, result: SearchResult) -> tuple[tuple[Any, Any], ...]:
         """Follow best play until chance decides, the depth ends, or it takes too much work.
 
         At every position the first best action is taken, by the same search with as many plies less

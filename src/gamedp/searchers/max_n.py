@@ -17,7 +17,8 @@ from gamedp.rules.game import Rules
 from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import TINY, UNIT, UPWARD, check_arithmetic, rounds
 from gamedp.runtime.jit import inlined
-from gamedp.searchers.base import INFINITY, Search, Searcher, limits_last, plies_ahead
+from gamedp.runtime.options import limits_last
+from gamedp.searchers.base import INFINITY, Search, Searcher, plies_ahead
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import (
     ENTER,
@@ -440,7 +441,7 @@ class MaxN(Searcher[MaxNResult]):
 class ActionValues:
     """Each player's value after one action, its error, and whether it is not an estimate."""
 
-    action: int
+    action: Any
     values: tuple[float, ...]
     errors: tuple[float, ...]
     is_proven: bool
@@ -555,7 +556,7 @@ class MaxNSearch(Search[MaxNResult]):
             for player, (own, end) in enumerate(bounds)
         )
 
-    def _search(self, action: int, plies: int) -> ActionValues:
+    def _search(self, action: Any, plies: int) -> ActionValues:
         """Run the loop on one action at the root until it is done."""
         driver, work = self.driver, self.driver.work
         first = driver.enter(self.root.state)
@@ -579,7 +580,7 @@ class MaxNSearch(Search[MaxNResult]):
         self,
         values: tuple[float, ...],
         bounds: tuple[tuple[float, float], ...],
-        best_actions: tuple[int, ...],
+        best_actions: tuple[Any, ...],
         found: list[ActionValues],
         status: Status,
     ) -> MaxNResult:

@@ -10,7 +10,8 @@ from gamedp.bellman.equation import rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
-from gamedp.searchers.base import RootAction, Search, Searcher, limits_last, plies_ahead
+from gamedp.runtime.options import limits_last
+from gamedp.searchers.base import RootAction, Search, Searcher, plies_ahead
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import (
     ENTER,
@@ -257,7 +258,7 @@ class MinimaxSearch(Search[SearchResult]):
             entry.narrow(total, EXACT)
         return entry
 
-    def _line(self, action: int) -> tuple[tuple[int, Any], ...]:
+    def _line(self, action: Any) -> tuple[tuple[Any, Any], ...]:
         """Follow best play until chance decides, the depth ends, or it takes too much work.
 
         At every position the first best action is taken, by the same search with as many plies less

@@ -15,8 +15,8 @@ from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import rounds
 from gamedp.runtime.jit import inlined
 from gamedp.runtime.machine import allocate_lazily
-from gamedp.runtime.options import finite
-from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last
+from gamedp.runtime.options import finite, limits_last
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ENTER, ask_actions_jit, come_to_jit
@@ -456,7 +456,7 @@ class ProofSearch(Search[SearchResult]):
         questions = [(root.half, True), (root.half, False)]
         if self.options.at_least is not None:
             questions = [(float(self.options.at_least), False)]
-        best: tuple[int, ...] = ()
+        best: tuple[Any, ...] = ()
         status = Status.SOLVED
         try:
             for goal, exceeds in questions:
@@ -493,7 +493,7 @@ class ProofSearch(Search[SearchResult]):
         low, high = self._range(child.state, child.player, is_swapped=child.swapped)
         return RootAction(choice, low=low, high=high)
 
-    def _line(self, status: Status, *, is_draw: bool) -> tuple[tuple[int, Any], ...]:
+    def _line(self, status: Status, *, is_draw: bool) -> tuple[tuple[Any, Any], ...]:
         """Follow play that preserves the answer: a player who can takes the first such action.
 
         All actions of the opponent preserve it; the first one stands for them. This fails for a
@@ -542,7 +542,7 @@ class ProofSearch(Search[SearchResult]):
             else:
                 entry.low = max(entry.low, self.low)
 
-    def _actions(self, goal: float, *, exceeds: bool) -> tuple[int, ...]:
+    def _actions(self, goal: float, *, exceeds: bool) -> tuple[Any, ...]:
         """Return the actions after which the answer still holds; the table knows most of them.
 
         Empty if it holds after all actions, unless the value itself is known.
@@ -597,7 +597,7 @@ class ProofSearch(Search[SearchResult]):
             if self.tally.proof == 0 or self.tally.disproof == 0:  # else one is at its limit
                 return bool(self.tally.proof == 0)
 
-    def _action(self, entry: RootAction, best: tuple[int, ...]) -> SearchedAction:
+    def _action(self, entry: RootAction, best: tuple[Any, ...]) -> SearchedAction:
         """Return proven bounds of one action; for the best ones, lower bounds of their value."""
         action = entry.choice.action
         value = entry.low
@@ -610,7 +610,7 @@ class ProofSearch(Search[SearchResult]):
         plies = self.root.plies_of(entry.choice, value - self.root.half)
         return SearchedAction(action, name, value, bound, entry.low, entry.high, plies=plies)
 
-    def _result(self, status: Status, best: tuple[int, ...]) -> SearchResult:
+    def _result(self, status: Status, best: tuple[Any, ...]) -> SearchResult:
         root, low, high = self.root, self.low, self.high
         return SearchResult(
             **self.common(status, int(self.tally.deepest) + 1),

@@ -62,13 +62,13 @@ class RootChoice:
 
     Attributes
     ----------
-    action : int
+    action
     reward : float
         The mover's reward for it.
     outcomes : tuple of Outcome
     """
 
-    action: int
+    action: Any
     reward: float
     outcomes: tuple[Outcome, ...]
 
@@ -183,11 +183,11 @@ class RoundingLog:
             self.add(score if root.player == 0 else -score, root.half)
 
 
-def refuse_chance(state: Any, action: int, searcher: str) -> NoReturn:
+def refuse_chance(state: Any, action: Any, searcher: str) -> NoReturn:
     """Raise the error of a searcher that does not support chance."""
     message = (
-        f"{searcher} is for games without chance; action {action} in {shown(state)} has more than "
-        "one outcome. Use Expectiminimax (--searcher expectiminimax), or gamedp.solve."
+        f"{searcher} is for games without chance; action {shown(action)} in {shown(state)} has "
+        "more than one outcome. Use Expectiminimax (--searcher expectiminimax), or gamedp.solve."
     )
     raise UnsupportedProblemError(message)
 
@@ -268,7 +268,7 @@ def payoff_of(rules: Rules, state: Any, player: int) -> float:
     return float(payoff)
 
 
-def refuse_rounded_rewards(rules: Rules, state: Any, action: int) -> None:
+def refuse_rounded_rewards(rules: Rules, state: Any, action: Any) -> None:
     """Raise InvalidModelError if no double is equal to a player's reward for an action."""
     if hasattr(rules.game, "reward"):
         for player in range(rules.num_players):
@@ -288,7 +288,7 @@ def root_state(rules: Rules, state: Any | None) -> Any:
     """
     if state is not None:
         refuse_no_state(state, "the positions to search")
-        return state
+        return rules.own_state(state)
     start(rules)  # its checks: what it returns has representatives in the places of the states
     starts = [state for probability, state in rules.initial() if probability > 0]
     if len(starts) != 1:

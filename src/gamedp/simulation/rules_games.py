@@ -21,11 +21,18 @@ from gamedp.compiler.build import fall_back
 from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import compile_rules, disagree, refuse_overflow
 from gamedp.compiler.native import NativeFunction, RecordPointer
-from gamedp.compiler.reasons import first_reason
+from gamedp.compiler.reasons import reason_at
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.policies.policy import RandomPlayer, chosen_action, name_of, rule_of
 from gamedp.rules.anatomy import dissect
-from gamedp.rules.expand import Calling, expand, refuse_rewards_of_outcomes, start
+from gamedp.rules.expand import (
+    ActionNumbers,
+    Calling,
+    checked_action,
+    expand,
+    refuse_rewards_of_outcomes,
+    start,
+)
 from gamedp.rules.fingerprint import Fingerprint
 from gamedp.rules.game import helper, method
 from gamedp.rules.layout import Layout
@@ -123,7 +130,7 @@ class RulesGames:
         """Compile game and policies, if possible, by a call that plays no game."""
         game, state = self.rules.game, self._starts[0]
         layout = Layout.of(state)
-        if layout is None or layout.is_leaf:
+        if layout is None or not layout.is_compilable:
             reason = f"its states ({shown(state)}) are not NamedTuples of ints and tuples of ints"
             fall_back(game, reason, must=must)
             return
@@ -131,8 +138,8 @@ class RulesGames:
             joined = JoinedRules.compiled(self.rules, self.policies, layout, state)
             joined.playing(self._page(joined, 0, 0) | self._nothing_known(joined))(0, 0)
         except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
-            expand(self.rules, state)  # rules that do not compile are often simply wrong
-            fall_back(game, first_reason(error), must=must)
+            expansion = expand(self.rules, state)  # they are often simply wrong
+            fall_back(game, reason_at(expansion, error), must=must)
             return
         self._joined = joined
 
@@ -363,13 +370,15 @@ class JoinedRules:
             name: functools.partial(method(rules.game, name), rules.game)
             for name in (*DECIDING, *ACTING)
         }
+        numbers = ActionNumbers()
         game = python_types.SimpleNamespace(
-            **asked | {"player": rules.player, "is_terminal": rules.is_terminal},
+            **numbers.numbering(asked) | {"player": rules.player, "is_terminal": rules.is_terminal},
             gamedp_decode=decode,
             gamedp_flatten=flatten,
         )
         table = python_types.SimpleNamespace(
-            game=game, gamedp_choose=lambda state, seat, chance: choosers[seat](state, chance)
+            game=game,
+            gamedp_choose=lambda state, seat, chance: numbers.number(choosers[seat](state, chance)),
         )
         deciding, acting = (
             NativeFunction(function, function) for function in map(uncompiled, (decide, act))
@@ -437,27 +446,27 @@ class JoinedRules:
         )
 
 
-def _plain_chooser(rules: Rules, policy: Any) -> Callable[[Any, float], int]:
+def _plain_chooser(rules: Rules, policy: Any) -> Callable[[Any, float], Any]:
     """Return a function that asks a policy in a state, with a number in [0, 1) for chance."""
     if isinstance(policy, RandomPlayer):
 
-        def draw(state: Any, chance: float) -> int:
+        def draw(state: Any, chance: float) -> Any:
             actions = list(rules.game.actions(state))
-            return as_action(actions[int(chance * len(actions))])
+            return checked_action(state, actions[int(chance * len(actions))])
 
         return draw
     rule, name = rule_of(policy), name_of(policy)
 
-    def choose(state: Any, chance: float) -> int:
+    def choose(state: Any, chance: float) -> Any:
         with Calling("choose", state):
             answer = rule(state)
         if isinstance(answer, Mapping):
             answer = _drawn(answer, chance, name, state)
-        action = chosen_action(answer, name, state)
-        actions = [as_action(label) for label in rules.game.actions(state)]
+        actions = [checked_action(state, action) for action in rules.game.actions(state)]
+        action = chosen_action(answer, name, state, known=actions)
         if action not in actions:
             message = (
-                f"{name} chooses {action} in {shown(state)}, where the actions are "
+                f"{name} chooses {shown(action)} in {shown(state)}, where the actions are "
                 f"{shown(actions)}."
             )
             raise InvalidParameterError(message)

@@ -61,13 +61,13 @@ class Stage:
         """Return the state of the stage at a place of the program."""
         return self._stage.state(int(self._inner[place]))
 
-    def actions(self, place: int, possible: NDArray[np.bool_]) -> dict[int, int]:
+    def actions(self, place: int, possible: NDArray[np.bool_]) -> dict[Any, int]:
         """Return the actions at a place, each with its choice; `possible` is a context's row."""
         first, stop = self._program.choice_offsets[place : place + 2].tolist()
         own = int(self._stage.choice_offsets[self._inner[place]])
-        labels = self._stage.action_labels[own : own + stop - first].tolist()
+        actions = self._stage.actions_of(own, own + stop - first)
         choices = range(first, stop)
-        return {label: c for label, c in zip(labels, choices, strict=True) if possible[c]}
+        return {action: c for action, c in zip(actions, choices, strict=True) if possible[c]}
 
 
 class OwnContexts:

@@ -76,7 +76,7 @@ def compile_staged(
     _check_stage(rules, stage)
     example = rules.initial()[0][1]
     layout = Layout.of(example)
-    if layout is None or layout.is_leaf:
+    if layout is None or not layout.is_compilable:
         message = (
             f"{shown(example)} is no context: it must be a NamedTuple of ints and tuples of ints."
         )

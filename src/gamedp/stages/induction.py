@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Floats
     from gamedp.runtime.limit import ProgressCallback
 
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
 

@@ -13,13 +13,8 @@ from gamedp.runtime.jit import compiled
 from gamedp.stages.vector_code import StageProgram, run_unrolled_code, settle_row
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.equation import Equation
-
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 # Places in `results`: the largest rise and the largest change of a value, and the place among the

@@ -261,6 +261,7 @@ class StagedModel:
         UnknownStateError
             If the context is not in the box, or not real.
         """
+        context = self.rules.own_state(context)
         self.code(context)
         representative, swapped = self.rules.canonical(context)
         if not self.rules.call("is_state", representative):
@@ -277,7 +278,7 @@ class StagedModel:
             If the context is not in the box.
         """
         try:
-            fields = self.layout.flatten(context)
+            fields = self.layout.flatten(self.rules.own_state(context))
         except InvalidModelError as error:
             raise UnknownStateError(str(error)) from None
         if not self.codec.contains(fields):

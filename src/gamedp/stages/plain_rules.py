@@ -46,7 +46,7 @@ class PlainRules:
 
     def __attrs_post_init__(self) -> None:
         table = self.stage.states
-        if not isinstance(table, PackedTable):
+        if not isinstance(table, PackedTable) or not table.layout.is_compilable:
             message = "the states of a stage must be NamedTuples of ints and tuples of ints."
             raise InvalidModelError(message)
         object.__setattr__(self, "end_layout", table.layout)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from gamedp.runtime.arrays import Floats
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -101,6 +101,7 @@ class StagedSolution(BaseSolution[StagedModel]):
         UnknownStateError
             If there is no such context, or the game is over there.
         """
+        context = self.model.rules.own_state(context)
         code, swapped = self.model.index(context)
         if self.model.code(context) == code:
             context = self.model.state(code)
@@ -324,6 +325,7 @@ def _restricted(solution: StagedSolution, context: Any, player: int) -> tuple[Mo
         terminals=numbers[ends],
         payoffs=payoffs[ends],
         action_labels=stage.action_labels[kept],
+        actions=stage.actions,
         initial_states=numbers[stage.initial_states],
         initial_probabilities=stage.initial_probabilities.copy(),
         num_players=stage.num_players,

@@ -17,14 +17,10 @@ from numba.extending import intrinsic
 from gamedp.runtime.jit import LANES
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 REGISTER = 8

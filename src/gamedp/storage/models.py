@@ -23,7 +23,7 @@ from gamedp.model.model import Model
 from gamedp.model.validation.forms import ARRAYS
 from gamedp.rules.anatomy import encode_game, rules_digest
 from gamedp.rules.exactness import written
-from gamedp.rules.expand import start
+from gamedp.rules.expand import expand, start
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Codec, Layout, PackedTable
 from gamedp.runtime.encoding import decode, decode_object, encode, encode_object
@@ -59,6 +59,7 @@ def describe_model(model: Model) -> dict[str, Any]:
         "states": _encode_states(model.states),
         "names": {
             "actions": list(model.action_names),
+            "own_actions": len(model.actions),
             "variables": [[name, column.dtype.name] for name, column in model.variables.items()],
         },
         "notes": list(model.notes),
@@ -114,6 +115,7 @@ def restore_model(
             mean_rewards=saved.get("mean_rewards") is True,
             states=states,
             rules=rules,
+            actions=_own_actions(folder, rules, content, arrays, states),
             seconds=decode(saved["seconds"]),
             rounding=_rounding(folder, saved.get("rounding", [0.0, 0.0, 0.0])),
             fractions=_fractions(folder, arrays),
@@ -157,6 +159,34 @@ def _names(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[
     }
 
 
+def _own_actions(
+    folder: Path,
+    rules: Rules | None,
+    content: dict[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    states: StateTable | None,
+) -> tuple[Any, ...]:
+    """Return the actions that are no integers, from the rules: they may be anything."""
+    count = content.get("names", {}).get("own_actions", 0)
+    if not count or rules is None or states is None:
+        return ()
+    labels, offsets = arrays["action_labels"], arrays["choice_offsets"]
+    known, first = np.unique(labels, return_index=True)
+    found = []
+    for choice in first.tolist():
+        index = int(offsets.searchsorted(choice, "right")) - 1
+        choices = expand(rules, states.state(index)).choices
+        place = choice - int(offsets[index])
+        if place >= len(choices):
+            how = f"{shown(states.state(index))} has fewer actions"
+            raise DamagedFileError(changed(folder, rules.game, how))
+        found.append(choices[place].action)
+    if known.tolist() != list(range(count)):
+        message = f"the actions of the model in {folder} are not numbered 0 to {count - 1}."
+        raise DamagedFileError(message)
+    return tuple(found)
+
+
 def _rounding(folder: Path, saved: Any) -> tuple[float, float, float]:
     """Return the distance of the rules' numbers from the stored ones."""
     try:
@@ -193,10 +223,9 @@ def encode_layout(layout: Layout) -> Any:
     if layout.is_leaf:
         return layout.kind.__name__
     parts = [encode_layout(part) for part in layout.parts]
-    names = getattr(layout.kind, "_fields", None)
-    if names is None:
+    if layout.kind is tuple:
         return parts
-    return {"name": layout.kind.__name__, "fields": dict(zip(names, parts, strict=True))}
+    return {"name": layout.kind.__name__, "fields": dict(zip(layout.fields, parts, strict=True))}
 
 
 def _packed_table(

@@ -15,6 +15,7 @@ from gamedp.model.model import given_numbers
 from gamedp.policies.arrays import columns_inside, columns_of_solution
 from gamedp.policies.policy import Policy
 from gamedp.results.solution import Solution
+from gamedp.runtime.encoding import declared_fields
 from gamedp.runtime.files import as_path, write_whole
 from gamedp.runtime.slices import LINES
 from gamedp.stages.solution import StagedSolution
@@ -198,7 +199,8 @@ def _graph(model: Model, chances: NDArray[np.float64]) -> Iterator[str]:
     for state in range(model.num_states):
         first, last = model.choice_offsets[state : state + 2].tolist()
         for choice in range(first, last):
-            words = model.action_name(int(model.action_labels[choice]), model.state(state))
+            (action,) = model.actions_of(choice, choice + 1)
+            words = model.action_name(action, model.state(state))
             chance, reward = float(chances[choice]), rewards[choice]
             if 0 < chance < 1:
                 words = f"{words}, taken with {_fraction(chance)}"
@@ -231,10 +233,10 @@ def _edges(model: Model, state: int, choice: int, words: str, look: str) -> Iter
 def _words(model: Model, state: int) -> str:
     """Return a state in the words of its fields or variables."""
     own = model.state(state)
-    names = getattr(own, "_fields", None)
-    if names is None:
+    fields = declared_fields(own)
+    if fields is None:
         return model.state_name(own)
-    return ", ".join(f"{name}={part}" for name, part in zip(names, own, strict=True))
+    return ", ".join(f"{name}={part}" for name, part in fields.items())
 
 
 def _fraction(probability: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.rules.expand import expand, refuse_rewards_of_outcomes
+from gamedp.rules.expand import checked_action, expand, refuse_rewards_of_outcomes
 from gamedp.rules.game import Rules, with_item
 
 
@@ -88,9 +88,19 @@ class Sum:
         """Return the call that creates the sum."""
         return f"Sum({', '.join(repr(game) for game in self.games)})"
 
-    def action(self, number: int, action: int) -> int:
-        """Return the action of the sum for an `action` of the game with a number, from 0."""
-        return action * len(self.games) + number
+    def action(self, number: int, action: Any) -> Any:
+        """Return the action of the sum for an `action` of the game with a number, from 0.
+
+        It is an integer if that is one, else the pair of both.
+        """
+        return action * len(self.games) + number if isinstance(action, int) else (number, action)
+
+    def _part_of(self, action: Any) -> tuple[Any, int]:
+        """Return the action of a game, and the number of that game."""
+        if isinstance(action, tuple):
+            return action[1], action[0]
+        part, number = divmod(action, len(self.games))
+        return part, number
 
     def initial_state(self) -> SumPosition:
         """Return the initial states of the games, with player 0 to move."""
@@ -106,16 +116,16 @@ class Sum:
         """Return the player to move."""
         return position.player
 
-    def actions(self, position: SumPosition) -> Iterator[int]:
+    def actions(self, position: SumPosition) -> Iterator[Any]:
         """Yield the actions of all games, game by game."""
         for number, (game, part) in enumerate(zip(self.games, position.parts, strict=True)):
             if not game.is_terminal(part):
                 for action in game.actions(part):
-                    yield self.action(number, int(action))
+                    yield self.action(number, checked_action(part, action))
 
-    def outcomes(self, position: SumPosition, action: int) -> Iterator[tuple[float, SumPosition]]:
+    def outcomes(self, position: SumPosition, action: Any) -> Iterator[tuple[float, SumPosition]]:
         """Yield the position after a move in one game; the others are unchanged."""
-        action, number = divmod(action, len(self.games))
+        action, number = self._part_of(action)
         rules, parts = self.rules[number], position.parts
         for chance, following, *reward in rules.game.outcomes(parts[number], action):
             if reward:
@@ -145,9 +155,9 @@ class Sum:
         """Return the position with player 0 to move: the players are symmetric."""
         return SumPosition(0, position.parts), position.player == 1
 
-    def action_name(self, position: SumPosition, action: int) -> str:
+    def action_name(self, position: SumPosition, action: Any) -> str:
         """Return the action in the words of its game, and the number of that game, from 1."""
-        action, number = divmod(action, len(self.games))
+        action, number = self._part_of(action)
         name = self.rules[number].action_name(position.parts[number], action)
         return f"{name}, in game {number + 1}"
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model, check_finite, describe_choice
+from gamedp.rules.expand import checked_action
 from gamedp.rules.game import is_staged
 from gamedp.runtime.notebook import html_table
 from gamedp.sums.composition import Sum, SumPosition
@@ -166,8 +167,8 @@ class GrundyValues:
             may be one in another part.
         """
         rest = _checked_rest(rest)
-        state = _start_of(self.model) if state is None else state
         model = self.model
+        state = _start_of(model) if state is None else model.own_state(state)
         if model.rules is None:
             index, _ = model.index(state)
             choices = slice(*model.choice_offsets[index : index + 2].tolist())
@@ -177,7 +178,7 @@ class GrundyValues:
         self.value(state)  # so that an unknown state is an error
         if game.is_terminal(state):
             return []
-        return [int(action) for action in game.actions(state)
+        return [checked_action(state, action) for action in game.actions(state)
                 if self.value(_outcome(game, state, action)) == rest]  # fmt: skip
 
 
@@ -413,6 +414,6 @@ def _moves(game: Any, state: Any) -> Any:
     if game.is_terminal(state):
         return None
     return {
-        (int(action), _outcome(game, state, action)._replace(player=0))
+        (checked_action(state, action), _outcome(game, state, action)._replace(player=0))
         for action in game.actions(state)
     }

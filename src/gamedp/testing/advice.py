@@ -101,15 +101,15 @@ class AdviceTrial:
         if self.committed is None:
             return
         solution, value, got = self.solution, self.truth[index], self.committed[choice]
-        label = int(solution.model.action_labels[choice])
+        (action,) = solution.model.actions_of(choice, choice + 1)
         gap = Fraction(0) if got == value else abs(got - value)
         if listed and gap > self.slack:
-            words = f"action {label} counts as best and brings {_number(got)}"
+            words = f"action {shown(action)} counts as best and brings {_number(got)}"
             yield BEST_ACTIONS, f"{words}; the value is {_number(value)}"
         if best == "certain" and gap > 0:
-            yield BEST_ACTIONS, f"action {label} is not best, and said to be for certain"
+            yield BEST_ACTIONS, f"action {shown(action)} is not best, and said to be for certain"
         if gap == 0 and not listed and not self._may_leave_out and not self._is_gained(value):
-            yield BEST_ACTIONS, f"action {label} is as good as any, and missing"
+            yield BEST_ACTIONS, f"action {shown(action)} is as good as any, and missing"
 
     def _is_gained(self, value: Any) -> bool:
         """Whether a value is infinite by endless play: then only the policy's actions are checked.

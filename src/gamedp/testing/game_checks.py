@@ -5,9 +5,10 @@ from __future__ import annotations
 import collections
 import functools
 import math
+import operator
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 import attrs
 import numpy as np
@@ -29,7 +30,7 @@ ERRORS = "no rule raises an error"
 STATES = "outcomes lead to states"
 IS_STATE = "is_state accepts all states"
 MOVER = "the mover is a player"
-ACTIONS = "actions are distinct integers"
+ACTIONS = "actions are distinct"
 PROBABILITIES = "probabilities add up to one"
 NUMBERS = "payoffs and rewards are finite and add up"
 CANONICAL = "canonical is a symmetry"
@@ -101,7 +102,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
 
     Checks that the game is a value: it can be hashed and pickled, an attrs class is frozen, and its
     parameters make it again; that the rules give the same answer when asked twice; that actions are
-    distinct integers; that probabilities sum to one; that every outcome is a state and cannot be
+    distinct; that probabilities sum to one; that every outcome is a state and cannot be
     changed; that payoffs and rewards are finite and, of two players, add up to `constant_sum` and
     to zero; that `canonical` is settled and a true symmetry: a state and its representative have
     corresponding choices, outcomes and payoffs; the claim `acyclic`; `is_state`; `heuristic`; that
@@ -138,7 +139,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
       deterministic
       outcomes lead to states
       the mover is a player
-      actions are distinct integers
+      actions are distinct
       probabilities add up to one
       payoffs and rewards are finite and add up
       canonical is a symmetry
@@ -395,18 +396,20 @@ class _Checker:
             return
         if not actions:
             self._add(ACTIONS, f"{shown(state)} is not terminal and has no actions")
-        if len(set(actions)) < len(actions):
+        possible = [action for action in actions if _is_action(action)]
+        if len(possible) < len(actions):
+            wrong = next(action for action in actions if not _is_action(action))
+            self._add(
+                ACTIONS,
+                f"action {shown(wrong)} in {shown(state)} is neither an integer of 32 bits nor "
+                "hashable and equal to itself",
+            )
+        if len(set(possible)) < len(possible):
             self._add(ACTIONS, f"actions({shown(state)}) repeats itself: {shown(actions)}")
         self._check_view(state, actions)
         if rules.has_pattern and self.positions < MOST_POSITIONS_TOLD:
             self._check_pattern(state)
-        for action in actions:
-            if not hasattr(action, "__index__") or not -(2**31) <= action < 2**31:
-                self._add(
-                    ACTIONS,
-                    f"action {shown(action)} in {shown(state)} is not an integer of 32 bits",
-                )
-                continue
+        for action in possible:
             yield from self._check_action(state, action)
 
     def _check_action(self, state: Any, action: Any) -> Iterator[tuple[Any, str]]:
@@ -503,9 +506,12 @@ class _Checker:
             return
         asked = f"view({shown(state)})"
         view = self._twice(asked, lambda: self.rules.view(state), VIEWS)
+        is_numbered = all(isinstance(action, SupportsIndex) for action in actions)
         for action in () if view is FAILED else view.spots:
-            if action not in actions:
-                self._add(VIEWS, f"{asked} has a spot for action {action}, which is none there")
+            if action not in (actions if is_numbered else range(len(actions))):
+                self._add(
+                    VIEWS, f"{asked} has a spot for action {shown(action)}, which is none there"
+                )
 
     def _check_pattern(self, state: Any) -> None:
         """Check that a pattern is one, and names states."""
@@ -594,6 +600,17 @@ class _Checker:
         # With nothing to choose, it does not matter whose choice it is.
         side = None if len(actions) == 1 else 1 - mover if swapped else mover
         return _CheckedPicture(None, side, actions)
+
+
+def _is_action(action: Any) -> bool:
+    """Return whether an object can be an action."""
+    if isinstance(action, SupportsIndex):
+        return -(2**31) <= operator.index(action) < 2**31
+    try:
+        hash(action)
+    except TypeError:
+        return False
+    return action is not None and bool(action == action)  # noqa: PLR0124 - nan is not
 
 
 def _is_nan(value: Any) -> bool:

@@ -132,8 +132,8 @@ def _examine(
         try:
             for number, value in enumerate(values):
                 first, end = model.choice_offsets[number : number + 2].tolist()
-                labels = model.action_labels[first:end].tolist()
-                truth = dict(zip(labels, choice_values[first:end], strict=True))
+                actions = model.actions_of(first, end)
+                truth = dict(zip(actions, choice_values[first:end], strict=True))
                 trial = _SearcherTrial(
                     searcher, name, game, model.state(number), value, truth, complaints
                 )

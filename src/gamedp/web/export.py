@@ -153,8 +153,9 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
         played = Played(rules, [state], earned=[0.0] * rules.num_players)
         advice = None if played.is_over else advise(solution, state)
         shown = shown_position(made, played, advice, basis)
+        actions = played.numbered() if shown["actions"] else {}
         for answer in shown["actions"]:
-            action = answer["action"]
+            action = actions[answer["action"]]
             answer["rewards"] = [rules.reward(state, action, player) for player in players]
             pairs = list(rules.game.outcomes(state, action))
             if any(len(pair) > 2 for pair in pairs):
@@ -165,7 +166,12 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
                 raise InvalidParameterError(message)
             for chance in answer["chance"]:
                 chance["next"] = place(pairs[chance["outcome"]][1])
-        positions.append({**shown, "chosen": [] if advice is None else list(advice.chosen)})
+        chosen = (
+            [number for number, action in actions.items() if action in advice.chosen]
+            if advice is not None
+            else []
+        )
+        positions.append({**shown, "chosen": chosen})
         size += len(_json(positions[-1]))
         if size > MOST_BYTES:
             message = (

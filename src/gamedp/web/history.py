@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gamedp.play.advice import advise
-from gamedp.web.lines import replayed
+from gamedp.web.lines import number_of, replayed
 from gamedp.web.positions import happened
 from gamedp.web.states import plain_number
 
@@ -82,7 +82,7 @@ def _told_apart(
     solution: Solution | None,
     state: Any,
     following: Any,
-    action: int,
+    action: Any,
     rewards: list[float],
 ) -> dict[str, Any]:
     """Return the change of the mover's value by the choice of a ply, and by luck."""
@@ -101,7 +101,7 @@ def _told_apart(
         "after": after,
         "choice": taken.value - most,
         "luck": after - taken.value,
-        "best": [each.action for each in best],
+        "best": [number_of(made, state, each.action) for each in best],
         "best_name": best[0].name if best else None,
         "mistake": taken.best == "no" and taken.value < most,
     }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import Line
 
-__all__ = ["generator", "replayed", "take"]
+__all__ = ["generator", "number_of", "replayed", "take"]
 
 
 def generator(seed: int, plies: int) -> np.random.Generator:
@@ -44,7 +44,7 @@ def replayed(made: Made, basis: Basis, line: Line) -> tuple[Played, Start | None
 
 
 def take(played: Played, action: int, outcome: int | np.random.Generator) -> None:
-    """Take an action, with an outcome or a generator that draws one.
+    """Take the action with a number, with an outcome or a generator that draws one.
 
     Raises
     ------
@@ -54,14 +54,21 @@ def take(played: Played, action: int, outcome: int | np.random.Generator) -> Non
     if played.is_over:
         sentence = "the game is over after {plies} plies; there is no action."
         raise Refused(422, sentence, plies=len(played.actions))
-    if action not in played.choices():
+    actions = played.numbered()
+    if action not in actions:
         raise Refused(422, "there is no action {action} here.", action=action)
     draw = (
         functools.partial(drawn, outcome)
         if isinstance(outcome, np.random.Generator)
         else functools.partial(_given, outcome)
     )
-    played.take(action, draw)
+    played.take(actions[action], draw)
+
+
+def number_of(made: Made, state: Any, action: Any) -> int:
+    """Return the number of an action in a state, see `Played.numbered`."""
+    actions = Played(made.rules, [state]).numbered()
+    return next(number for number, each in actions.items() if each == action)
 
 
 def _given(outcome: int, probabilities: Sequence[float]) -> int:

@@ -12,7 +12,7 @@ from gamedp.errors import UnknownStateError, UnsupportedProblemError
 from gamedp.play.advice import Advice, advise, basis_of
 from gamedp.views import to_plain
 from gamedp.web.catalogue import MOST_OUTCOMES
-from gamedp.web.lines import generator, replayed, take
+from gamedp.web.lines import generator, number_of, replayed, take
 from gamedp.web.refusals import Refused
 from gamedp.web.requests import Look, Player
 from gamedp.web.states import plain_number, plain_state
@@ -66,7 +66,10 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
         "game": {"name": made.name, "parameters": made.parameters},
         "line": {
             "start": _plain_start(start),
-            "actions": played.actions,
+            "actions": [
+                number_of(made, state, action)
+                for state, action in zip(played.states, played.actions, strict=False)
+            ],
             "outcomes": played.outcomes,
         },
         "played": last,
@@ -264,14 +267,14 @@ def _actions(
     lengths = {} if basis.remoteness is None else basis.remoteness.after(state)
     answers = []
     left = MOST_OUTCOMES
-    for action in played.choices():
+    for number, action in played.numbered().items():
         found = known.get(action)
         following = chances(made, state, action, basis.solution, left)
         left -= len(following)
         answer: dict[str, Any] = {
-            "action": action,
+            "action": number,
             "name": rules.action_name(state, action),
-            "spot": spots.get(action),
+            "spot": spots.get(number),
             "chance": following,
             "number": None,
             "lower": None,
@@ -301,7 +304,7 @@ def _actions(
 
 
 def chances(
-    made: Made, state: Any, action: int, solution: Solution | None, most: int | None = None
+    made: Made, state: Any, action: Any, solution: Solution | None, most: int | None = None
 ) -> list[dict[str, Any]]:
     """Return the possible outcomes of an action, and the mover's values after them.
 
@@ -345,10 +348,10 @@ def _go_on(
     rng = None if then.seed is None else generator(then.seed, plies)
     if played.is_over:
         raise Refused(422, "the game is over; nothing comes next.")
-    actions = played.choices()
+    actions = played.numbered()
     if then.player is None:
-        action = then.action
-        assert action is not None  # noqa: S101 - the request has one or the other
+        number = then.action
+        assert number is not None  # noqa: S101 - the request has one or the other
     else:
         assert rng is not None  # noqa: S101 - the request of a player has a seed
         advice = None
@@ -356,28 +359,29 @@ def _go_on(
             look = _look_of(then.player, basis)
             by = attrs.evolve(basis, solution=None) if then.player.kind == "search" else basis
             advice = _advice(tables, made, by, state, look)
-        action = _chosen(then.player, actions, advice, rng)
+        action = _chosen(then.player, list(actions.values()), advice, rng)
+        number = number_of(made, state, action)
         found = [] if not then.by_hand else chances(made, state, action, None)
         if len(found) > 1:
             name = rules.action_name(state, action)
             for each in found:
                 del each["number"]
-            return None, {"action": action, "name": name, "chance": found}
+            return None, {"action": number, "name": name, "chance": found}
     outcome = rng if rng is not None else then.outcome
     assert outcome is not None  # noqa: S101 - the request has one or the other
-    take(played, action, outcome)
+    take(played, number, outcome)
     return happened(made, played), None
 
 
 def _chosen(
-    player: Player, actions: Sequence[int], advice: Advice | None, rng: np.random.Generator
-) -> int:
+    player: Player, actions: Sequence[Any], advice: Advice | None, rng: np.random.Generator
+) -> Any:
     """Return the action that the computer takes.
 
     Parameters
     ----------
     player : Player
-    actions : sequence of int
+    actions : sequence
         All legal actions.
     advice : Advice or None
         None for a random player, and if there is only one action.
@@ -385,9 +389,9 @@ def _chosen(
         Decides among equally good actions, and whether the player makes a mistake.
     """
     mistaken = player.chance is not None and rng.random() < player.chance
-    among: Sequence[int] = () if advice is None or mistaken else advice.chosen
+    among: Sequence[Any] = () if advice is None or mistaken else advice.chosen
     among = among or actions
-    return int(among[int(rng.integers(len(among)))])
+    return among[int(rng.integers(len(among)))]
 
 
 def _look_of(player: Player, basis: Basis) -> Look | None:
@@ -403,7 +407,7 @@ def happened(made: Made, played: Played, ply: int = -1) -> dict[str, Any]:
     pairs = list(rules.game.outcomes(state, action))
     return {
         "mover": rules.player(state),
-        "action": action,
+        "action": number_of(made, state, action),
         "name": rules.action_name(state, action),
         "outcome": outcome,
         "outcome_name": rules.outcome_name(state, action, outcome),

@@ -197,7 +197,7 @@ def _following(made: Made, state: Any) -> Iterator[tuple[int, int, Any]]:
     game = made.rules.game
     if made.rules.is_terminal(state):
         return
-    for action in game.actions(state):
+    for number, action in Played(made.rules, [state]).numbered().items():
         for outcome, (probability, following, *_) in enumerate(game.outcomes(state, action)):
             if probability > 0:
-                yield int(action), outcome, following
+                yield number, outcome, following

@@ -6,10 +6,10 @@ import enum
 import math
 from typing import Any
 
-import attrs
 import numpy as np
 
 from gamedp.errors import shown
+from gamedp.runtime.encoding import declared_fields
 from gamedp.web.refusals import Refused
 
 __all__ = ["plain_number", "plain_state", "state_like"]
@@ -63,13 +63,11 @@ def _plain_whole(state: Any) -> Any:
     """Return a state of several parts, or of its own class, as a JSON value."""
     if isinstance(state, enum.Enum):
         return state.name
+    fields = declared_fields(state)
+    if fields is not None:
+        return {name: plain_state(part) for name, part in fields.items()}
     if isinstance(state, tuple):
-        fields = getattr(state, "_fields", None)
-        parts = [plain_state(part) for part in state]
-        return parts if fields is None else dict(zip(fields, parts, strict=True))
-    if attrs.has(type(state)):
-        names = [field.name for field in attrs.fields(type(state))]
-        return {name: plain_state(getattr(state, name)) for name in names}
+        return [plain_state(part) for part in state]
     return shown(state)
 
 
@@ -97,14 +95,14 @@ def state_like(example: Any, plain: Any) -> Any:
         return _whole(plain)
     if kind is str and type(plain) is str and len(plain) <= LONGEST:
         return plain
-    if isinstance(example, tuple):
-        fields = getattr(kind, "_fields", None)
-        if fields is None and type(plain) is list and len(plain) <= max(LONGEST, len(example)):
+    fields = declared_fields(example)
+    if fields is not None:
+        if type(plain) is dict and plain.keys() == fields.keys():
+            return kind(**{name: state_like(part, plain[name]) for name, part in fields.items()})
+    elif isinstance(example, tuple):
+        if type(plain) is list and len(plain) <= max(LONGEST, len(example)):
             return _parts_like(example, plain)
-        if fields is not None and type(plain) is dict and plain.keys() == set(fields):
-            pairs = zip(fields, example, strict=True)
-            return kind(*(state_like(part, plain[name]) for name, part in pairs))
-    if not isinstance(example, (bool, int, str, tuple)):
+    elif not isinstance(example, (bool, int, str)):
         sentence = "a state with {part} in it cannot be given, only played to."
         raise Refused(422, sentence, part=shown(example))
     sentence = "{state} has another shape than {example}."

@@ -4,8 +4,14 @@ Each kind of error is reported once, for the first place, with the number of suc
 """
 
 from gamedp.model.validation.arrays import check_model, checked_arrays
-from gamedp.model.validation.forms import as_numbers, names_and_variables
-from gamedp.model.validation.matrices import arrays_of_matrices, expected_rewards, means_of, varies
+from gamedp.model.validation.forms import (
+    arrays_of_matrices,
+    as_numbers,
+    expected_rewards,
+    means_of,
+    names_and_variables,
+    varies,
+)
 from gamedp.model.validation.outcomes import normalised
 
 __all__ = [

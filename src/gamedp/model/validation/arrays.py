@@ -10,7 +10,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, shown
 from gamedp.model.validation.forms import (
     ARRAYS,
-    Rows,
+    ChoiceRows,
     as_index,
     as_integers,
     as_numbers,
@@ -94,7 +94,7 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
         raise InvalidModelError(message)
 
     labels = _labels(action_labels, choices_from)
-    rows = Rows(choices_from, transitions_from, labels)
+    rows = ChoiceRows(choices_from, transitions_from, labels)
     movers, num_players = _movers(players, num_players, num_states)
     several = num_players > 2 or (num_players == 2 and constant_sum is None)
     total = _constant_sum(constant_sum, num_players)
@@ -286,7 +286,7 @@ def check_model(model: Any) -> None:
     check_offsets(
         "transition_offsets", model.transition_offsets, num_transitions, "choice", "transitions"
     )
-    rows = Rows(model.choice_offsets, model.transition_offsets, model.action_labels)
+    rows = ChoiceRows(model.choice_offsets, model.transition_offsets, model.action_labels)
     signed = model.has_opponents
     check_outcomes(rows, model.successors, model.probabilities, signed=signed, least=SCALED)
     _check_states(model)
@@ -372,7 +372,7 @@ def _check_states(model: Any) -> None:
 
 
 def checked_rewards(
-    rewards: ArrayLike | None, rows: Rows, num_players: int, *, several: bool
+    rewards: ArrayLike | None, rows: ChoiceRows, num_players: int, *, several: bool
 ) -> NDArray[Any]:
     """Return the rewards of all choices, zero if not given."""
     table = _per_player("rewards", rewards, len(rows.labels), "choices", num_players, several)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError
-from gamedp.model.validation.forms import Rows, how_many, offsets_of
+from gamedp.model.validation.forms import ChoiceRows, how_many, offsets_of
 from gamedp.rules.exactness import nearest
 from gamedp.rules.layout import MAX_INT64
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
@@ -132,7 +132,7 @@ SHORT_RUN = 64
 
 
 def check_outcomes(
-    rows: Rows,
+    rows: ChoiceRows,
     successors: NDArray[np.signedinteger[Any]],
     probabilities: Floats,
     *,
@@ -176,7 +176,7 @@ def check_outcomes(
     _check_sums(rows, sizes)
 
 
-def _check_sums(rows: Rows, sizes: Floats) -> None:
+def _check_sums(rows: ChoiceRows, sizes: Floats) -> None:
     starts = rows.transition_offsets[:-1]
     totals = np.zeros(len(starts))
     has_outcomes = starts < rows.transition_offsets[1:]

@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 
 from gamedp.bellman import equation
-from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.solvers.tools.base import FixedPointSolver
+from gamedp.runtime.options import limits_last, whole_and_positive
+from gamedp.solvers.tools.base import SweepingSolver
 from gamedp.solvers.tools.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.tools.run import Run
 
@@ -21,8 +21,8 @@ ENOUGH = 0.9
 """Largest factor by which a mix may leave the change of the next sweep."""
 
 
-@attrs.frozen(kw_only=True)
-class AndersonAcceleration(FixedPointSolver):
+@attrs.frozen(kw_only=True, field_transformer=limits_last)
+class AndersonAcceleration(SweepingSolver):
     """Extrapolate to the combination of the last sweeps with the smallest residual [1]_ [2]_.
 
     A combination may be worse than the last sweep alone, since a maximum is not linear. It is
@@ -57,8 +57,6 @@ class AndersonAcceleration(FixedPointSolver):
     """
 
     memory: int = attrs.field(default=8, validator=whole_and_positive)
-    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
-    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

@@ -6,9 +6,8 @@ from typing import ClassVar
 
 import attrs
 
-from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.request import Support
-from gamedp.solvers.tools.base import FixedPointSolver
+from gamedp.solvers.tools.base import SweepingSolver
 from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.prepared import Prepared
@@ -16,7 +15,7 @@ from gamedp.solvers.tools.run import Run
 
 
 @attrs.frozen(kw_only=True)
-class IntervalIteration(FixedPointSolver):
+class IntervalIteration(SweepingSolver):
     """Apply Bellman's operator to a lower and to an upper bound, until they are close [1]_ [2]_.
 
     Bounds are rounded outward, so they hold at every moment, also when a limit stops the solver.
@@ -57,9 +56,6 @@ class IntervalIteration(FixedPointSolver):
 
     goes_relative: ClassVar[bool] = True
     deflates: ClassVar[bool] = True
-
-    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
-    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""

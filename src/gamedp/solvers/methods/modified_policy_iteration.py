@@ -8,8 +8,8 @@ import numpy as np
 from gamedp.bellman import equation
 from gamedp.results.solution import Solution
 from gamedp.runtime.limit import ProgressCallback
-from gamedp.runtime.options import none_or_more, positive, whole_and_positive
-from gamedp.solvers.tools.base import FixedPointSolver
+from gamedp.runtime.options import limits_last, none_or_more
+from gamedp.solvers.tools.base import SweepingSolver
 from gamedp.solvers.tools.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.tools.prepared import Prepared
@@ -22,8 +22,8 @@ MAX_EVALUATION_SWEEPS = 1000
 """Largest such number for a discounted model, where sweeps end once they have done their part."""
 
 
-@attrs.frozen(kw_only=True)
-class ModifiedPolicyIteration(FixedPointSolver):
+@attrs.frozen(kw_only=True, field_transformer=limits_last)
+class ModifiedPolicyIteration(SweepingSolver):
     """Alternate sweeps over all choices with sweeps along the best ones [1]_.
 
     Efficient if states have many choices: a sweep along a policy evaluates one of them. If changes
@@ -73,8 +73,6 @@ class ModifiedPolicyIteration(FixedPointSolver):
     inner_sweeps: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(none_or_more)
     )
-    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
-    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def solved_at_once(
         self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None

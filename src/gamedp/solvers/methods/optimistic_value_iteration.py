@@ -7,14 +7,13 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.solvers.tools.base import FixedPointSolver
+from gamedp.solvers.tools.base import SweepingSolver
 from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.run import Run
 
 
 @attrs.frozen(kw_only=True)
-class OptimisticValueIteration(FixedPointSolver):
+class OptimisticValueIteration(SweepingSolver):
     """Iterate values until they hardly change, guess bounds from them, and verify those [1]_.
 
     The guess puts bounds about the values at the requested distance, absolute or relative.
@@ -47,9 +46,6 @@ class OptimisticValueIteration(FixedPointSolver):
     """
 
     goes_relative: ClassVar[bool] = True
-
-    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
-    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

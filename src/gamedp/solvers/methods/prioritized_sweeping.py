@@ -5,14 +5,13 @@ from __future__ import annotations
 import attrs
 
 from gamedp.bellman import priorities
-from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.solvers.tools.base import FixedPointSolver
+from gamedp.solvers.tools.base import SweepingSolver
 from gamedp.solvers.tools.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.tools.run import Run
 
 
 @attrs.frozen(kw_only=True)
-class PrioritizedSweeping(FixedPointSolver):
+class PrioritizedSweeping(SweepingSolver):
     """Update first the state whose value may change most, then its predecessors [1]_ [2]_.
 
     A state's priority is the sum of the changes of its successors since its last update, each
@@ -44,9 +43,6 @@ class PrioritizedSweeping(FixedPointSolver):
     >>> round(solution.value(), 6)
     0.67072
     """
-
-    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
-    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

@@ -109,27 +109,23 @@ class RelativeValueIteration:
         return search.solution()
 
 
+@attrs.define(eq=False, slots=False)
 class _GainSearch:
     """The solver at work."""
 
-    def __init__(
-        self,
-        solver: RelativeValueIteration,
-        problem: Problem,
-        tolerance: float,
-        reporter: Reporter,
-    ) -> None:
-        model = problem.model
-        self.solver = solver
-        self.problem = problem
-        self.tolerance = tolerance
-        self.reporter = reporter
+    solver: RelativeValueIteration
+    problem: Problem
+    tolerance: float
+    reporter: Reporter
+
+    def __attrs_post_init__(self) -> None:
+        problem, model = self.problem, self.problem.model
         inner = np.diff(model.choice_offsets) > 0
         wants_most = (model.players[inner] == 0) == (problem.objective.optimum == "max")
         self.sign = 1.0 if not len(wants_most) or wants_most[0] else -1.0
         self.parts = EndComponents.of(model, self.sign)
         # Half of the tolerance is for the gains, the other half for the ways to them.
-        self.allowed = 0.5 * tolerance
+        self.allowed = 0.5 * self.tolerance
         size = len(self.parts.states)
         self.values = np.zeros(size)
         self.new_values = np.zeros(size)

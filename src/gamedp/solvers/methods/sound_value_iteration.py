@@ -9,16 +9,15 @@ import numpy as np
 
 from gamedp.bellman import intervals
 from gamedp.runtime.floats import UNIT
-from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.request import Support
-from gamedp.solvers.tools.base import FixedPointSolver
+from gamedp.solvers.tools.base import SweepingSolver
 from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 
 @attrs.frozen(kw_only=True)
-class SoundValueIteration(FixedPointSolver):
+class SoundValueIteration(SweepingSolver):
     """Iterate the expected reward of k steps, and the probability that play goes on then [1]_.
 
     Together they bound the value long before the second one is small: if states mix well, the
@@ -48,9 +47,6 @@ class SoundValueIteration(FixedPointSolver):
     """
 
     goes_relative: ClassVar[bool] = True
-
-    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
-    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""

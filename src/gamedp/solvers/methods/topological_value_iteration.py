@@ -9,9 +9,8 @@ import numpy as np
 
 from gamedp.model.problem import Problem
 from gamedp.runtime.limit import Limit
-from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.request import Support
-from gamedp.solvers.tools.base import FixedPointSolver, solution_of
+from gamedp.solvers.tools.base import SweepingSolver, solution_of
 from gamedp.solvers.tools.components import sweep_components
 from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.endless_play import may_be_forced, solve_where_ends_are_forced
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(kw_only=True)
-class TopologicalValueIteration(FixedPointSolver):
+class TopologicalValueIteration(SweepingSolver):
     """Solve the strongly connected components in reverse topological order, successors first.
 
     A state that cannot recur takes one step. A component whose cycles all lead through one
@@ -71,9 +70,6 @@ class TopologicalValueIteration(FixedPointSolver):
     """
 
     deflates: ClassVar[bool] = True
-
-    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
-    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""

@@ -10,17 +10,17 @@ from gamedp.results.solution import Solution
 from gamedp.results.status import Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import ProgressCallback
-from gamedp.runtime.options import Sweep, one_of, positive, whole_and_positive
+from gamedp.runtime.options import Sweep, limits_last, one_of
 from gamedp.runtime.slices import STATES
 from gamedp.solvers.request import Support
-from gamedp.solvers.tools.base import FixedPointSolver
+from gamedp.solvers.tools.base import SweepingSolver
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 
-@attrs.frozen(kw_only=True)
-class ValueIteration(FixedPointSolver):
+@attrs.frozen(kw_only=True, field_transformer=limits_last)
+class ValueIteration(SweepingSolver):
     """Apply Bellman's operator to all states again and again.
 
     A small change per sweep proves nothing. When the change is small, errors are proven as by
@@ -55,8 +55,6 @@ class ValueIteration(FixedPointSolver):
     """
 
     sweep: Sweep = attrs.field(default="gauss-seidel", validator=one_of(Sweep))
-    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
-    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""

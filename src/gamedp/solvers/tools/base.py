@@ -14,6 +14,7 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Statistics, Status, Tolerance, width_of
 from gamedp.runtime.limit import Limit, ProgressCallback, with_time_left
+from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.request import Support, changed
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Answer, Run, finer_tolerance, widened
@@ -186,6 +187,14 @@ class FixedPointSolver(PreparingSolver):
     def iterate(self, run: Run) -> None:
         """Fill in the values of a run and prove them if possible."""
         raise NotImplementedError  # each method defines its own
+
+
+@attrs.frozen(kw_only=True)
+class SweepingSolver(FixedPointSolver):
+    """The base class of those that sweep, with limits as options: of sweeps, and of time."""
+
+    max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
 
 STOPS = {

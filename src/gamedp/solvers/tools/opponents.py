@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from gamedp.errors import shown
 from gamedp.graph.sets import almost_sure, attractor, end_components, first_choices, leads_into
 from gamedp.model.objectives import (
     AverageReward,
@@ -333,10 +334,12 @@ class _Finder:
         choice = int(choices.argmax())
         model = self.problem.model
         place = self._state(int(self.structure.owners[choice]))
-        label = int(model.action_labels[choice])
+        (action,) = model.actions_of(choice, choice + 1)
         reward = float(model.rewards[choice])
         side = " (with the players' places changed)" if self.original.model.has_swaps else ""
-        return Refusal(f"{need}; action {label} in {place}{side} earns {reward:g}, and {reason}")
+        return Refusal(
+            f"{need}; action {shown(action)} in {place}{side} earns {reward:g}, and {reason}"
+        )
 
     def _state(self, state: int) -> str:
         model = self.original.model

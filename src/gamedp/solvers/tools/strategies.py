@@ -86,23 +86,18 @@ class _PolicyBounds:
     is_precise: bool
 
 
+@attrs.define(eq=False, slots=False)
 class _StrategySearch:
     """The policies during improvement, and the bounds that they prove."""
 
-    def __init__(
-        self,
-        opponents: Opponents,
-        tolerance: float,
-        reporter: Reporter,
-        max_policies: int,
-        max_seconds: float,
-    ) -> None:
-        model = opponents.model
-        self.opponents = opponents
-        self.tolerance = tolerance
-        self.reporter = reporter
-        self.max_policies = max_policies
-        self.max_seconds = max_seconds
+    opponents: Opponents
+    tolerance: float
+    reporter: Reporter
+    max_policies: int
+    max_seconds: float
+
+    def __attrs_post_init__(self) -> None:
+        opponents, model = self.opponents, self.opponents.model
         self.lower = np.full(model.num_states, -np.inf)
         self.upper = np.full(model.num_states, np.inf)
         self.policy = opponents.start.astype(np.int64)

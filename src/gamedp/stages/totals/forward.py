@@ -266,15 +266,15 @@ class ForwardPass:
         stage = self.model.stage
         state = stage.state(index)
         action: Any = self.policy(context, state)
-        known = stage.action_labels[slice(*stage.choice_offsets[index : index + 2])].tolist()
-        number = operator.index(action) if isinstance(action, SupportsIndex) else None
-        if number not in known:
+        known = stage.actions_of(*stage.choice_offsets[index : index + 2].tolist())
+        own = operator.index(action) if isinstance(action, SupportsIndex) else action
+        if own not in known:
             message = (
                 f"the policy takes {shown(action)} in {shown(state)} of {shown(context)}; the "
                 f"actions there are {', '.join(map(str, known))}."
             )
             raise InvalidModelError(message)
-        return int(known.index(number))
+        return known.index(own)
 
 
 def _counted(game: Any, model: StagedModel) -> StagedModel:

@@ -14,11 +14,7 @@ from gamedp.runtime.jit import LANES, compiled
 from gamedp.stages.vector_code import StageProgram, settle_row
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 class Nodes(NamedTuple):

@@ -408,8 +408,8 @@ function surfaceOf(play) {
 
 // Why a move is good or bad: worked out when somebody opens the box.
 function whyOf(play) {
-  const body = h("div", { class: "why-body" });
-  const element = h("details", { class: "why" }, h("summary", {}, words.why), body);
+  const body = h("div", { class: "because-body" });
+  const element = h("details", { class: "because" }, h("summary", {}, words.why), body);
   let of = null;
   async function paint() {
     const { now } = play;

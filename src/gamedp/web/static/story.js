@@ -10,7 +10,7 @@ const [READ, LETTER] = [420, 16]; // milliseconds to read a step, and each of it
 export class Story {
   constructor(play, board) {
     Object.assign(this, { play, board, isOn: false, told: "", skip: () => {} });
-    this.list = h("div", { class: "told", role: "log", "aria-label": words.told });
+    this.list = h("div", { class: "story-told", role: "log", "aria-label": words.told });
     this.button = h("button", { type: "button", class: "tool", onclick: () => (this.isOn ? this.skip() : play.tellAgain()) });
     this.element = h("div", { class: "story", hidden: true }, this.list, this.button);
     board.addEventListener("click", () => this.skip());

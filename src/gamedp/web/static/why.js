@@ -85,10 +85,10 @@ export function explain(play, body) {
   const said = WORDS[language];
   const played = play.isLive ? null : play.line.actions[play.cursor];
   const first = now.actions.find(({ action }) => action === played) ?? bestOf(now)[0] ?? now.actions[0];
-  const choose = h("select", { class: "why-move" }, ...now.actions.map((entry) =>
+  const choose = h("select", { class: "because-move" }, ...now.actions.map((entry) =>
     h("option", { value: entry.action, selected: entry === first }, nameOf(entry))));
-  const text = h("div", { class: "why-text", role: "status" });
-  const more = h("div", { class: "why-more" });
+  const text = h("div", { class: "because-text", role: "status" });
+  const more = h("div", { class: "because-more" });
   const show = async () => {
     const entry = now.actions[choose.selectedIndex];
     const isLate = () => play.now !== now || !text.isConnected || now.actions[choose.selectedIndex] !== entry;
@@ -105,7 +105,7 @@ export function explain(play, body) {
     }
   };
   choose.addEventListener("change", show);
-  body.replaceChildren(h("label", { class: "why-choose" }, `${said.move} `, choose), text, more);
+  body.replaceChildren(h("label", { class: "because-choose" }, `${said.move} `, choose), text, more);
   return show();
 }
 
@@ -195,7 +195,7 @@ function outcomes(play, now, entry, after, said) {
   });
   const left = entry.chance.length - shown.length;
   return [
-    h("div", { class: "why-table", tabindex: "0", role: "region", "aria-label": said.outcomes }, h("table", {},
+    h("div", { class: "because-table", tabindex: "0", role: "region", "aria-label": said.outcomes }, h("table", {},
       h("caption", {}, said.outcomes),
       h("thead", {}, h("tr", {}, ...said.heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows))),
     left ? h("p", { class: "note" }, said.more(left)) : null,
@@ -207,13 +207,13 @@ function pattern(now, entry, after, said) {
   const found = now.pattern;
   if (!found || !(found.row.length || found.view || found.words)) return [];
   const [own, next] = [found, after?.pattern].map((each) => each && (each.view || each.words ? each : null));
-  const side = (title, each) => h("figure", { class: "why-side" }, h("figcaption", {}, title),
+  const side = (title, each) => h("figure", { class: "because-side" }, h("figcaption", {}, title),
     each.view ? draw({ ...each.view, spots: [] }, each.view.text, {}) : null,
     each.words ? h("p", {}, `${capital(named(each.words))}.`) : null);
   return [
     h("h3", {}, said.pattern),
     ...(found.row.length ? strip(found, after?.pattern?.here ?? null, said) : []),
-    own ? h("div", { class: "why-sides" }, side(said.before, own), next ? side(said.after(nameOf(entry)), next) : null) : null,
+    own ? h("div", { class: "because-sides" }, side(said.before, own), next ? side(said.after(nameOf(entry)), next) : null) : null,
   ].filter(Boolean);
 }
 
@@ -237,7 +237,7 @@ function ruleOf(row, said) {
   const step = numbers[1] - numbers[0];
   const isEven = isWhole && lost.length >= LOST && numbers.every((each, n) => !n || each - numbers[n - 1] === step);
   const text = said.leave(listed(lost.map((n) => named(row[n].name)), "disjunction"));
-  return [h("p", { class: "why-rule" }, isEven ? `${text} ${said.step(step)}` : text)];
+  return [h("p", { class: "because-rule" }, isEven ? `${text} ${said.step(step)}` : text)];
 }
 
 // Of a game with a decision surface, the slice through this position.

@@ -76,7 +76,7 @@ class Account(Protocol):
 
 
 @attrs.frozen(eq=False)
-class Process:
+class RationalProcess:
     """A proper problem of one player: policies are improved until none is better."""
 
     work: Account

@@ -28,6 +28,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
@@ -36,7 +37,7 @@ from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import Reporter
 from gamedp.solvers.request import Refusal, Undecided
-from gamedp.solvers.tools.exact.process import Averages, Process, StoppedError, Terms
+from gamedp.solvers.tools.exact.process import Averages, RationalProcess, StoppedError, Terms
 from gamedp.solvers.tools.exact.systems import (
     Rational,
     RationalModel,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from gamedp.solvers.tools.prepared import Prepared
 
 
+@attrs.define(eq=False, slots=False)
 class Work:
     """A problem that is being solved in rational numbers.
 
@@ -83,27 +85,19 @@ class Work:
         Then, for a finite horizon: the values with one step fewer to go.
     """
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        tolerance: float,
-        reporter: Reporter,
-        first_policy: Callable[[], Integers],
-        *,
-        max_policies: int = MOST_POLICIES,
-        max_seconds: float = float("inf"),
-    ) -> None:
-        self.max_policies = max_policies
-        self.max_seconds = max_seconds
-        self.prepared = prepared
-        self.problem = problem = prepared.problem
-        self.tolerance = tolerance
-        self.reporter = reporter
-        self.numbers = RationalModel.of(problem.model)
+    prepared: Prepared
+    tolerance: float
+    reporter: Reporter
+    first_policy: Callable[[], Integers]
+    max_policies: int = MOST_POLICIES
+    max_seconds: float = float("inf")
+
+    def __attrs_post_init__(self) -> None:
+        self.problem = self.prepared.problem
+        self.numbers = RationalModel.of(self.problem.model)
         self.policies = 0
-        self.tight = np.zeros(problem.model.num_choices, np.bool_)
+        self.tight = np.zeros(self.problem.model.num_choices, np.bool_)
         self.following: list[Value] | None = None
-        self._first_policy = first_policy
 
     def seconds_left(self) -> float:
         """Return the seconds that a part of the work may take."""
@@ -168,7 +162,7 @@ class Work:
         if not opponents.improver.any():
             return opponents.start
         try:
-            policy = np.asarray(self._first_policy())
+            policy = np.asarray(self.first_policy())
         except InvalidModelError:  # beyond the range of doubles
             return opponents.start
         if len(policy) < opponents.model.num_states:
@@ -327,7 +321,7 @@ class _ExactGame:
             else _leg(model, choice, class_of, fixed)
             for choice in choice_of.tolist()
         ]
-        solved, chosen = Process(self.work, small, terms).solve()
+        solved, chosen = RationalProcess(self.work, small, terms).solve()
         values = [
             fixed[state] if number < 0 else solved[number]
             for state, number in enumerate(class_of[: problem.model.num_states].tolist())

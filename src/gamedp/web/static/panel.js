@@ -64,8 +64,8 @@ export class Panel {
           this.status,
           this.banner,
           h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
-          this.story.element,
-          this.standing.element),
+          this.standing.element,
+          this.story.element), // which is not there before the first move: nothing is to jump
         h("div", { class: "beside" }, h("section", { class: "choices" },
           h("div", { class: "choices-head" }, this.actionsTitle,
             toggle(words.values, play.values, (on) => play.setValues(on))),

@@ -1,6 +1,7 @@
 """The page of an exported folder: it needs no server of ours, and says what it lacks."""
 
 import base64
+import gzip
 import json
 import re
 import shutil
@@ -188,8 +189,8 @@ def emptied(text):
 )
 def test_a_file_that_is_missing_or_damaged_is_named(visit, exported, tmp_path, damage):
     shutil.copytree(exported, tmp_path, dirs_exist_ok=True)
-    file = tmp_path / "data" / "matches.json"
-    whole = file.read_text()
+    file = tmp_path / "data" / "matches.json.gz"
+    whole = gzip.decompress(file.read_bytes()).decode()
     if damage is None:
         file.unlink()
     else:
@@ -197,7 +198,7 @@ def test_a_file_that_is_missing_or_damaged_is_named(visit, exported, tmp_path, d
     with served(files(tmp_path)) as site:
         page = visit("#matches", site=site, expected=404 if damage is None else None)
         page.locator(".problem").wait_for()
-        words = "data/matches.json is missing or damaged here: write the folder anew."
+        words = "data/matches.json.gz is missing or damaged here: write the folder anew."
         assert page.locator(".problem p").inner_text() == words
         file.write_text(whole)
         page.get_by_role("button", name="Go on").click()

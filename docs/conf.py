@@ -16,7 +16,7 @@ import gamedp
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from playable import FIGURES, GAMES, write_games
+from playable import FIGURES, GAMES, Problem, with_problems, write_gallery, write_games
 from registered import property_lines, with_solvers
 from results import without_results
 
@@ -90,8 +90,8 @@ def find_public_name(
 
 
 def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Put the list of solvers into the page that asks for it; leave kept results of cells out."""
-    source[0] = with_solvers(without_results(source[0]))
+    """Put the lists of solvers and problems into pages that ask; leave kept results of cells out."""
+    source[0] = with_problems(with_solvers(without_results(source[0])))
 
 
 def list_properties(
@@ -107,10 +107,12 @@ def add_games(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
         write_games(Path(app.outdir) / "play", GAMES)
         write_games(Path(app.outdir) / "figure", FIGURES)
+        write_gallery(Path(app.outdir) / "gallery")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register what this file adds to Sphinx."""
+    app.add_directive("problem", Problem)
     app.connect("missing-reference", find_public_name)
     app.connect("source-read", read_page)
     app.connect("autodoc-process-docstring", list_properties)

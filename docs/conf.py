@@ -90,7 +90,7 @@ def find_public_name(
 
 
 def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Put the lists of solvers and problems into pages that ask; leave kept results of cells out."""
+    """Put lists of solvers and problems into pages that ask; leave kept results of cells out."""
     source[0] = with_problems(with_solvers(without_results(source[0])))
 
 

@@ -69,10 +69,7 @@ class Section:
 
 def sections_of(page: str) -> list[Section]:
     """Return the sections of a page, the first of which has what stands above all others."""
-    return [
-        _section(text)
-        for text in re.split("^##? ", _text_of(page), flags=re.MULTILINE)[1:]
-    ]
+    return [_section(text) for text in re.split("^##? ", _text_of(page), flags=re.MULTILINE)[1:]]
 
 
 def _text_of(page: str) -> str:
@@ -112,7 +109,10 @@ class Problem(Directive):
 
     required_arguments = 1
     has_content = True
-    option_spec: ClassVar[dict[str, Any]] = {"game": directives.unchanged, "why": directives.unchanged}
+    option_spec: ClassVar[dict[str, Any]] = {
+        "game": directives.unchanged,
+        "why": directives.unchanged,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Return the HTML; the files that it shows are written after all pages."""
@@ -130,10 +130,11 @@ def write_games(folder: Path, games: dict[str, dict[str, Any]]) -> None:
     _export([from_registry(name, given) for name, given in games.items()], folder)
 
 
-def write_gallery(folder: Path, pages: Sequence[str] = PAGES) -> None:
-    """Write the games and the small pictures of the gallery's pages into a folder."""
+def write_gallery(folder: Path, pages: Sequence[str] = PAGES) -> list[Listed]:
+    """Write the games and the small pictures of the gallery's pages, and return the games."""
     games = [game for page in pages for game in run_page(page, folder / "pictures")]
     _export(games, folder / "play")
+    return games
 
 
 def run_page(page: str, pictures: Path) -> list[Listed]:

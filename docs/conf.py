@@ -1,13 +1,15 @@
 """How the documentation is built: offline, cells executed, every warning an error (`-W`)."""
 
+import html
 import importlib.metadata
 import os
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import Directive, directives
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -16,7 +18,7 @@ import gamedp
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from playable import FIGURES, GAMES, Problem, with_problems, write_gallery, write_games
+from playable import FIGURES, GAMES, with_problems, write_gallery, write_games
 from registered import property_lines, with_solvers
 from results import without_results
 
@@ -87,6 +89,27 @@ def find_public_name(
                     env, node["refdoc"], _app.builder, "obj", public, node, content
                 )
     return None
+
+
+class Problem(Directive):
+    """The small picture of a problem, and the link to its game."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {
+        "game": directives.unchanged,
+        "why": directives.unchanged,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Return the HTML; the files that it shows are written after all pages."""
+        name, said = self.arguments[0], html.escape(" ".join(self.content))
+        play = f'<a href="play/index.html#{name}">Play it</a>'
+        if "why" in self.options:
+            play = html.escape(self.options["why"])
+        picture = f'<img src="pictures/{name}.png" alt="{said}" loading="lazy">'
+        text = f'<figure class="problem">{picture}<figcaption>{play}</figcaption></figure>'
+        return [nodes.raw("", text, format="html")]
 
 
 def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:

@@ -13,17 +13,14 @@ games and the small pictures that lie beside the pages.
 """
 
 import contextlib
-import html
 import io
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
-from docutils import nodes
-from docutils.parsers.rst import Directive, directives
 
 from gamedp.cli.players import checked_solution
 from gamedp.web.catalogue import Listed, from_registry, made
@@ -102,27 +99,6 @@ def with_problems(text: str) -> str:
                 lines += ["````{container} problem", link, "", each.block + "````"]
         lines += ["`````", ""]
     return text.replace(LISTED, "\n".join(lines))
-
-
-class Problem(Directive):
-    """The small picture of a problem, and the link to its game."""
-
-    required_arguments = 1
-    has_content = True
-    option_spec: ClassVar[dict[str, Any]] = {
-        "game": directives.unchanged,
-        "why": directives.unchanged,
-    }
-
-    def run(self) -> list[nodes.Node]:
-        """Return the HTML; the files that it shows are written after all pages."""
-        name, said = self.arguments[0], html.escape(" ".join(self.content))
-        play = f'<a href="play/index.html#{name}">Play it</a>'
-        if "why" in self.options:
-            play = html.escape(self.options["why"])
-        picture = f'<img src="pictures/{name}.png" alt="{said}" loading="lazy">'
-        text = f'<figure class="problem">{picture}<figcaption>{play}</figcaption></figure>'
-        return [nodes.raw("", text, format="html")]
 
 
 def write_games(folder: Path, games: dict[str, dict[str, Any]]) -> None:

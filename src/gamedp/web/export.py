@@ -89,10 +89,7 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
         path = f"data/{names[each.name]}"
         surface = _surface(facts["surface"], basis.solution)
         if surface is not None:
-            facts["surface"] |= {
-                "file": f"{path}.bin",
-                "stakes": basis_facts(basis, None)["stakes"],
-            }
+            facts["surface"] |= {"file": f"{path}.bin", "stakes": dict(basis.stakes)}
             contents[f"{path}.bin"] = surface
         else:
             facts["surface"] = None

@@ -107,7 +107,7 @@ class Problem(Directive):
         play = f'<a href="play/index.html#{name}">Play it</a>'
         if "why" in self.options:
             play = html.escape(self.options["why"])
-        picture = f'<img src="pictures/{name}.png" alt="{said}" loading="lazy">'
+        picture = f'<img src="pictures/{name}.png" alt="{said}">'
         text = f'<figure class="problem">{picture}<figcaption>{play}</figcaption></figure>'
         return [nodes.raw("", text, format="html")]
 

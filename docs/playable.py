@@ -37,6 +37,8 @@ PAGES = ("grids", "chance", "decisions", "boards")
 LISTED = "PROBLEMS-OF-THE-GALLERY\n"
 """Where a page lists all problems."""
 
+CELL = r"^```\{code-cell\} python\n(?::tags: .*?\n)?(.*?)^```$"
+
 DOTS_PER_INCH = 80
 """Of the small pictures, which are shown at about half of their size."""
 
@@ -66,16 +68,14 @@ class Section:
 
 def sections_of(page: str) -> list[Section]:
     """Return the sections of a page, the first of which has what stands above all others."""
-    return [_section(text) for text in re.split("^##? ", _text_of(page), flags=re.MULTILINE)[1:]]
-
-
-def _text_of(page: str) -> str:
-    return (GALLERY / f"{page}.md").read_text(encoding="utf-8")
+    text = (GALLERY / f"{page}.md").read_text(encoding="utf-8")
+    first, *others = re.split("^## ", text, flags=re.MULTILINE)
+    return [_section(part) for part in (first.partition("\n# ")[2], *others)]
 
 
 def _section(text: str) -> Section:
     title = text.partition("\n")[0]
-    cells = re.findall(r"^```\{code-cell\} python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    cells = re.findall(CELL, text, re.DOTALL | re.MULTILINE)
     block = re.search(r"^```\{problem\} (\w+)\n(.*?)^```\n", text, re.DOTALL | re.MULTILINE)
     if block is None:
         return Section(title, "", "", None, cells)

@@ -48,12 +48,11 @@ def test_each_section_says_what_one_learns_and_ends_with_an_exercise(name):
 
 # The other pages take long, as all their games are in plain Python; the manual runs them, too.
 @pytest.mark.parametrize("name", first_of(sorted(PAGES, reverse=True), 2))
-def test_the_figures_of_the_books_come_out(name):
+def test_the_figures_of_the_books_come_out(playable, name):
     if name == "decisions" and numba.config.DISABLE_JIT:
         pytest.skip("takes minutes in plain Python, with coverage")
     plt = pytest.importorskip("matplotlib.pyplot")
-    text = (GALLERY / f"{name}.md").read_text(encoding="utf-8")
-    cells = re.findall(r"^```\{code-cell\} python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    cells = [cell for section in playable.sections_of(name) for cell in section.cells]
     page = {}
     for cell in cells:
         exec(compile(cell, f"{name}.md", "exec"), page)  # noqa: S102 - the page's own cells

@@ -6,7 +6,7 @@ import { words as common } from "../../static/words.js";
 const EN = {
   title: "Kniffel (Yahtzee)",
   lead: "Every decision on the sheet, solved to the end: play, or look one up.",
-  modes: { play: "Play", ask: "Look up" },
+  modes: { play: "Play", ask: "Look up", puzzles: "Puzzles" },
   sheet: "The sheet",
   dice: "The dice",
   diceHelp: "Click the dice that stay, or type their faces.",
@@ -113,12 +113,23 @@ const EN = {
   whySum: "Worth",
   whyLead: "What each box will hold in the end, on average, if play is perfect after what was played, and after the best; and how often this turn ends there. The differences add up to the loss.",
   all13: "All decisions",
+  puzzlesLead: "In each of these situations of well-played games one decision is proven to be best, and it is not the obvious one: most points now; or all dice, most dice alike, a run. Those where most is lost come first.",
+  puzzle: (n) => `Puzzle ${n}`,
+  puzzleAt: (round, number) => `Round ${round} of 13, throw ${number} of 3`,
+  puzzleGap: (choices, points) => `${choices} decisions; any but the best one costs at least ${points} points.`,
+  puzzleTask: "Find the only best decision.",
+  puzzleSolved: (name, points) => `Solved. Chosen: ${name}. ${points ? `Any other decision costs at least ${points} points.` : ""}`,
+  puzzleFailed: (name, points) => `Not solved. Chosen: ${name}. That costs ${points} points.`,
+  puzzleEarly: (points) => `Not solved. Chosen: enter now. That costs at least ${points} points.`,
+  puzzleNext: "Next puzzle",
+  puzzleAll: "All puzzles",
+  puzzleLeave: "Play on from here",
 };
 
 const DE = {
   title: "Kniffel",
   lead: "Jede Entscheidung auf dem Zettel, bis zum Ende durchgerechnet: spiele, oder schlage eine nach.",
-  modes: { play: "Spielen", ask: "Nachschlagen" },
+  modes: { play: "Spielen", ask: "Nachschlagen", puzzles: "Aufgaben" },
   sheet: "Der Zettel",
   dice: "Die Würfel",
   diceHelp: "Klicke die Würfel an, die liegen bleiben, oder tippe ihre Augen.",
@@ -225,6 +236,17 @@ const DE = {
   whySum: "Wert",
   whyLead: "Was in jedem Feld am Ende im Mittel steht, wenn nach dem Gespielten und nach dem Besten perfekt weitergespielt wird; und wie oft dieser Zug dort endet. Die Unterschiede ergeben zusammen den Verlust.",
   all13: "Alle Entscheidungen",
+  puzzlesLead: "In jeder dieser Lagen aus gut gespielten Spielen ist bewiesen, dass eine Entscheidung die beste ist, und es ist nicht die naheliegende: die meisten Punkte jetzt; oder alle Würfel, die meisten gleichen, eine Reihe. Wo am meisten verloren geht, steht zuerst.",
+  puzzle: (n) => `Aufgabe ${n}`,
+  puzzleAt: (round, number) => `Runde ${round} von 13, ${number}. Wurf von 3`,
+  puzzleGap: (choices, points) => `${choices} Entscheidungen; jede außer der besten kostet mindestens ${points} Punkte.`,
+  puzzleTask: "Finde die einzige beste Entscheidung.",
+  puzzleSolved: (name, points) => `Gelöst. Gewählt: ${name}. ${points ? `Jede andere Entscheidung kostet mindestens ${points} Punkte.` : ""}`,
+  puzzleFailed: (name, points) => `Nicht gelöst. Gewählt: ${name}. Das kostet ${points} Punkte.`,
+  puzzleEarly: (points) => `Nicht gelöst. Gewählt: jetzt eintragen. Das kostet mindestens ${points} Punkte.`,
+  puzzleNext: "Nächste Aufgabe",
+  puzzleAll: "Alle Aufgaben",
+  puzzleLeave: "Von hier aus weiterspielen",
 };
 
 const ALL = { en: EN, de: DE };

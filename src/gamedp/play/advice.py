@@ -11,9 +11,11 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
+import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.model.objectives import TotalReward, draw_of
+from gamedp.results.choice_values import choice_values
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, opposite_bounds
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.results.status import Best
     from gamedp.rules.game import Rules
+    from gamedp.runtime.arrays import Floats
 
 
 Bound: TypeAlias = Literal["exact", "at least", "at most"]
@@ -151,6 +154,64 @@ def advise(result: Solution | SearchResult, state: Hashable) -> Advice:
         return Advice(result, state, _by_search(result, state))
     state = result.model.own_state(state)
     return Advice(result, state, _by_solution(result, state))
+
+
+def bounds_in_equilibria(solution: Solution) -> tuple[Floats, Floats]:
+    """Return what each choice is worth to its player, in whatever way all play well from there.
+
+    Where each player has payoffs of their own, a player's values are not unique: they depend on
+    which of their equally good actions the others choose. These bounds hold in every equilibrium
+    that is subgame-perfect: a choice that is taken in one of them has an upper bound that reaches
+    the largest lower bound of its state. By backward induction: from no bounds at all, until
+    nothing changes.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of a model without cycles, for the largest total reward.
+
+    Returns
+    -------
+    lower, upper : (num_choices,)
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.mancala import Mancala
+    >>> solution = gamedp.solve(Mancala(pits=2, stones=1, players=3), compile="never")
+    >>> lower, upper = bounds_in_equilibria(solution)
+    >>> lower[:2].tolist(), upper[:2].tolist()
+    ([1.0, 2.0], [1.0, 2.0])
+    """
+    model = solution.model
+    counts = np.diff(model.choice_offsets)
+    places = np.flatnonzero(counts)
+    starts, owners = model.choice_offsets[:-1][places], np.repeat(places, counts[places])
+    movers, rows = model.players[owners], np.arange(len(owners))
+    lower = np.full((model.num_states, model.num_players), -np.inf)
+    upper = -lower
+    lower[model.terminals] = upper[model.terminals] = model.payoffs
+    while True:
+        known = [
+            choice_values(
+                solution, 0, len(owners), player, following=(solution.values, lower, upper)
+            )
+            for player in range(model.num_players)
+        ]
+        low, high = (
+            np.stack([getattr(each, side) for each in known]) for side in ("lower", "upper")
+        )
+        own_low, own_high = low[movers, rows], high[movers, rows]
+        least = np.repeat(np.maximum.reduceat(own_low, starts), counts[places])
+        is_possible = own_high >= least
+        before = lower[places], upper[places]
+        lower[places] = np.minimum.reduceat(np.where(is_possible, low, np.inf), starts, axis=1).T
+        upper[places] = np.maximum.reduceat(np.where(is_possible, high, -np.inf), starts, axis=1).T
+        movers_of = places, model.players[places]
+        lower[movers_of] = np.maximum.reduceat(own_low, starts)
+        upper[movers_of] = np.maximum.reduceat(own_high, starts)
+        if np.array_equal(before[0], lower[places]) and np.array_equal(before[1], upper[places]):
+            return own_low, own_high
 
 
 def basis_of(result: Solution | SearchResult) -> Basis:

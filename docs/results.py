@@ -5,11 +5,13 @@ Building the documentation executes the cells and leaves these results out; then
     python docs/results.py _build/jupyter_execute            # are those in the pages still right?
     python docs/results.py _build/jupyter_execute --write    # put them into the pages
 
-compare with what the build has left in that folder. A result below `<!-- result, varies -->` is one
-of many, such as a time; only that there is one is checked.
+compare with what the build has left in that folder: words must be the same, and numbers up to
+rounding. A result below `<!-- result, varies -->` is one of many, such as a time; only that there
+is one is checked.
 """
 
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -18,6 +20,10 @@ DOCS = Path(__file__).parent
 
 CELL = re.compile(r"^```\{code-cell\}.*?^```\n", flags=re.DOTALL | re.MULTILINE)
 RESULT = re.compile(r"\n<!-- result(, varies)? -->\n```text\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+RELATIVE, ABSOLUTE = 1e-6, 1e-9
+"""Difference of two numbers that are taken for the same."""
 
 MOST_LINES = 40
 """Lines of a result that are shown."""
@@ -64,15 +70,27 @@ def with_results(page: str, results: list[str], vary: set[int]) -> str:
     return CELL.sub(add, without_results(page))
 
 
+def are_the_same(kept: str, found: str) -> bool:
+    """Return whether two results have the same words, and the same numbers up to rounding."""
+    pairs = zip(NUMBER.findall(kept), NUMBER.findall(found), strict=False)
+    return NUMBER.split(kept) == NUMBER.split(found) and all(
+        math.isclose(float(one), float(other), rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+        for one, other in pairs
+    )
+
+
 def refreshed(page: str, results: list[str], *, write: bool) -> str:
-    """Return a page with results; where they vary, a check lets those that stand there be."""
+    """Return a page with results; a check lets those be that vary or are still the same."""
     shown, vary = list(results), set()
     for number, cell in enumerate(CELL.finditer(page)):
         kept = RESULT.match(page, cell.end())
-        if kept and kept[1]:
+        if kept is None:
+            continue
+        varies, text = bool(kept[1]), kept[2].rstrip("\n")
+        if varies:
             vary.add(number)
-            if results[number] and not write:
-                shown[number] = kept[2][:-1]
+        if (varies and results[number] and not write) or are_the_same(text, results[number]):
+            shown[number] = text
     return with_results(page, shown, vary)
 
 

@@ -297,7 +297,7 @@ def test_who_wins_kalah():
                 assert "LDW"[int(np.sign(value)) + 1] == expected, (pits, stones)
 
 
-@pytest.mark.parametrize("state", [(0, 18), State(0, 0, 0, 0), 5, MatchesState(0, 77)], ids=repr)
+@pytest.mark.parametrize("state", [(0, 77), State(0, 0, 0, 0), 5, MatchesState(0, 77)], ids=repr)
 def test_what_is_no_state_is_said_to_be_none(state):
     solution = gamedp.solve(Matches(matches=18))
     with pytest.raises(gamedp.errors.UnknownStateError):

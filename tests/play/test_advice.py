@@ -14,6 +14,7 @@ from gamedp.games.wubbel import Wubbel
 from gamedp.play.advice import advise
 from gamedp.play.play import Played
 from gamedp.web.positions import basis_facts, shown_position
+from gamedp.web.stakes import stakes_of
 
 GAMES = [
     Matches(matches=11),
@@ -42,7 +43,7 @@ def shown(rules, advice):
     """Return the answer of the page."""
     is_solved = advice.depth is None
     basis = SimpleNamespace(solution=advice.result if is_solved else None, remoteness=None,
-                            why_not=None, why_no_lengths=None, stakes={})  # fmt: skip
+                            why_not=None, why_no_lengths=None, stakes=stakes_of(rules))  # fmt: skip
     made = SimpleNamespace(name="game", parameters={}, rules=rules)
     played = Played(rules, [advice.state], earned=[0.0] * rules.num_players)
     assert basis_facts(basis, advice)["why"] == advice.basis

@@ -25,6 +25,7 @@ from gamedp.rules.exactness import (
     sum_to_one,
 )
 from gamedp.rules.game import method
+from gamedp.rules.layout import MOST_NESTED
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -64,9 +65,6 @@ END = object()
 MOST_IN_A_ROW = 1 << 22
 """Largest number of actions of a state, or pairs of an action, that a generator of the rules may
 yield; one that yields more is taken to be endless. Lists may be longer."""
-
-MOST_NESTED = 50
-"""Largest nesting depth of the tuples of a state: the functions that walk them are recursive."""
 
 IN_A_ROW = 1 << 12
 """Number of items taken between two checks of the limits of an exploration."""

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Codec", "Layout", "ObjectTable", "PackedTable", "StateTable", "shaped_like"]
+__all__ = [
+    "MOST_NESTED",
+    "Codec",
+    "Layout",
+    "ObjectTable",
+    "PackedTable",
+    "StateTable",
+    "shaped_like",
+]
 
 MAX_INT64 = 2**63 - 1
 """The largest number of 64 bits with a sign."""
@@ -31,10 +39,15 @@ WORD_LIMIT = 2**62
 """A word holds mixed-radix numbers below this; a field with a wider range has a word of its own."""
 
 
-def shaped_like(example: Any, state: Any) -> Any:
+MOST_NESTED = 50
+"""Largest nesting depth of the tuples of a state: the functions that walk them are recursive."""
+
+
+def shaped_like(example: Any, state: Any, levels: int = MOST_NESTED) -> Any:
     """Return a state like an example: of a tuple, the object whose fields are the tuple's items.
 
-    Anything that is no tuple, or has another number of items, is returned unchanged.
+    Anything that is no tuple, has another number of items, or lies deeper than `levels` is
+    returned unchanged.
 
     Examples
     --------
@@ -42,13 +55,13 @@ def shaped_like(example: Any, state: Any) -> Any:
     >>> shaped_like(MatchesState(0, 3), (1, 2)), shaped_like(MatchesState(0, 3), (1, 2, 3))
     (MatchesState(player=1, left=2), (1, 2, 3))
     """
-    if type(state) is not tuple:
+    if type(state) is not tuple or levels < 0:
         return state
     fields = declared_fields(example)
     parts: Any = example if fields is None else tuple(fields.values())
     if not isinstance(parts, tuple) or len(parts) != len(state):
         return state
-    items = map(shaped_like, parts, state)
+    items = [shaped_like(*pair, levels - 1) for pair in zip(parts, state, strict=True)]
     if fields is None:
         return tuple(items)
     try:

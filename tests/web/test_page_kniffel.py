@@ -236,6 +236,29 @@ def test_dice_are_clicked_typed_and_taken_back(visit):
     assert game_of(page) == "13336"
 
 
+@pytest.mark.parametrize("players", [1, 2])
+def test_what_a_throw_and_an_entry_have_done_is_told(visit, players):
+    page = visit(dice="hand", game="13345", players=players, advice=0)
+    status = page.locator(".status[role=status]")
+    status.get_by_text("Throw 1 of 3").wait_for()
+    assert "kept" not in status.inner_text()  # not here
+    for die in (1, 2):
+        page.locator(".die-button").nth(die).press("Enter")
+    page.locator("#typed").fill("336")
+    status.get_by_text("· kept 3 3, thrown 3 3 6").wait_for(state="attached")
+    assert page.locator(".die-button.stays").count() == 2
+    page.locator(".sheet [data-key=box-2]").press("Enter")
+    status.get_by_text("· Threes: 12 points, 12 of 63 for the bonus").wait_for()
+    page.locator("#typed").fill("66666")
+    status.get_by_text("· thrown 6 6 6 6 6").wait_for(state="attached")
+    page.locator(".sheet [data-key=box-11]").press("Enter")
+    status.get_by_text("Yahtzee: 50 points").wait_for()
+    assert "bonus" not in status.inner_text()
+    page.get_by_role("button", name="Undo").press("Enter")
+    status.get_by_text("Throw 1 of 3").wait_for()
+    assert "50" not in status.inner_text()
+
+
 def test_a_decision_of_the_list_is_taken(visit, adviser):
     page = visit(game=f"{GAME}_11446")
     advised(page).first.click()

@@ -1,6 +1,6 @@
 // The Kniffel page: what stands behind `#` says what is shown, and the server what it is worth.
 
-import { focusOn, h, mayFocus } from "../../static/dom.js";
+import { focusOn, h, mayFocus, unseen } from "../../static/dom.js";
 import { fall } from "../../static/boards.js";
 import { decisions, exactly, facesOf, heading, isBest, secondsLeft, seenOf, working } from "./advice.js";
 import { LETTERS, entered, someDice, sorted, takenBack, thrown } from "./game.js";
@@ -24,6 +24,7 @@ let found = null; // the last answer on the game or the situation
 let answered = null; // the game that it is on: until there is one on the next, nothing more is done
 let order = []; // the dice as they lie, from left to right
 let kept = []; // which of them stay
+let last = null; // what has just been done here: the faces that stayed and fell, or who entered in which box
 let all = false;
 let onlyLosses = true;
 const exact = { open: false }; // whether every digit is shown
@@ -175,8 +176,17 @@ function sayStatus() {
     return;
   }
   const said = waits === "throw" ? words.first : waits === "keep" ? words.keep(found.throw) : words.enter;
-  status.replaceChildren(h("span", { class: "round" }, isTwo()
-    ? `${words.round(found.round)}, ${words.toMove(name(turn))}` : words.round(found.round)), ` ${said}`);
+  const round = isTwo() ? `${words.round(found.round)}, ${words.toMove(name(turn))}` : words.round(found.round);
+  status.replaceChildren(h("span", { class: "round" }, round, lastWords()), ` ${said}`);
+}
+
+// Which dice stayed and fell is seen on them: it is told to who does not see them.
+function lastWords() {
+  if (!last) return null;
+  if (last.fell) return unseen(` · ${words.kept(last.stay.join(" "), last.fell.join(" "))}`);
+  const { card, upper_part: sum } = found.players[last.who];
+  const text = ` · ${found.boxes[last.box]}: ${words.points(card[last.box])}`;
+  return last.box < 6 ? `${text}, ${words.bonusBy(sum)}` : text;
 }
 
 function sayPuzzle(said) {
@@ -304,13 +314,15 @@ async function roll(faces) {
   const stays = order.map((_, n) => !fell[n]);
   kept = stays;
   state.game = thrown(state.game, stay, order);
+  last = { stay, fell: [...faces] };
   await update();
   await Promise.all([...dice.querySelectorAll(".dice-row .slot")].map((slot, n) =>
     fell[n] ? fall(slot, { kind: "dice", faces: [order[n]], kept: [false], spots: [] }) : null));
 }
 
-async function go(game) {
+async function go(game, done = null) {
   state.game = game;
+  last = done;
   [order, kept, all] = [[], [], false];
   await update();
   if (document.activeElement === document.body) status.focus();
@@ -344,7 +356,7 @@ function showSheet(advised = []) {
   inPlace(sheet, drawSheet(words, found.boxes, columns));
 }
 
-const enter = (box) => isLate() || (isPuzzle() ? decide(LETTERS[box]) : go(entered(state.game, order, found.throw, box)));
+const enter = (box) => isLate() || (isPuzzle() ? decide(LETTERS[box]) : go(entered(state.game, order, found.throw, box), { who: found.turn, box }));
 
 // Advice.
 
@@ -530,7 +542,7 @@ function showSettings() {
 
 function turnTo(mode) {
   Object.assign(state, { mode, puzzle: "", tried: "" });
-  [found, order, kept, all] = [null, [], [], false];
+  [found, order, kept, all, last] = [null, [], [], false, null];
   return begin();
 }
 
@@ -549,7 +561,7 @@ const play = h("div", { class: "kniffel" },
 page.replaceChildren(play);
 addEventListener("hashchange", async () => {
   state = fromAddress();
-  [found, order, kept] = [null, [], []];
+  [found, order, kept, last] = [null, [], [], null];
   await begin();
   if (document.activeElement === document.body && mayFocus()) status.focus(); // the link that was followed is gone
 });

@@ -18,6 +18,7 @@ from gamedp.model.objectives import TotalReward, draw_of
 from gamedp.results.choice_values import choice_values
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, opposite_bounds
+from gamedp.runtime.slices import CHOICES
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution
@@ -184,34 +185,40 @@ def bounds_in_equilibria(solution: Solution) -> tuple[Floats, Floats]:
     ([1.0, 2.0], [1.0, 2.0])
     """
     model = solution.model
-    counts = np.diff(model.choice_offsets)
-    places = np.flatnonzero(counts)
-    starts, owners = model.choice_offsets[:-1][places], np.repeat(places, counts[places])
-    movers, rows = model.players[owners], np.arange(len(owners))
+    places = np.flatnonzero(np.diff(model.choice_offsets))
+    own: Floats = np.empty((2, model.num_choices))
     lower = np.full((model.num_states, model.num_players), -np.inf)
     upper = -lower
     lower[model.terminals] = upper[model.terminals] = model.payoffs
-    while True:
-        known = [
-            choice_values(
-                solution, 0, len(owners), player, following=(solution.values, lower, upper)
+    is_new = True
+    while is_new:
+        is_new = False
+        # The last states first: most are found after those that lead to them.
+        for last in range(len(places), 0, -CHOICES):
+            some = places[max(0, last - CHOICES) : last]
+            first, end = model.choice_offsets[[some[0], some[-1] + 1]].tolist()
+            starts, rows = model.choice_offsets[some] - first, np.arange(end - first)
+            owners = np.repeat(np.arange(len(some)), np.diff(starts, append=end - first))
+            movers = model.players[some]
+            known = [
+                choice_values(
+                    solution, first, end, player, following=(solution.values, lower, upper)
+                )
+                for player in range(model.num_players)
+            ]
+            low, high = np.stack([(each.lower, each.upper) for each in known], axis=1)
+            own[:, first:end] = low[movers[owners], rows], high[movers[owners], rows]
+            most = np.maximum.reduceat(own[:, first:end], starts, axis=1)
+            is_possible = own[1, first:end] >= most[0, owners]
+            after = (
+                np.minimum.reduceat(np.where(is_possible, low, np.inf), starts, axis=1).T,
+                np.maximum.reduceat(np.where(is_possible, high, -np.inf), starts, axis=1).T,
             )
-            for player in range(model.num_players)
-        ]
-        low, high = (
-            np.stack([getattr(each, side) for each in known]) for side in ("lower", "upper")
-        )
-        own_low, own_high = low[movers, rows], high[movers, rows]
-        least = np.repeat(np.maximum.reduceat(own_low, starts), counts[places])
-        is_possible = own_high >= least
-        before = lower[places], upper[places]
-        lower[places] = np.minimum.reduceat(np.where(is_possible, low, np.inf), starts, axis=1).T
-        upper[places] = np.maximum.reduceat(np.where(is_possible, high, -np.inf), starts, axis=1).T
-        movers_of = places, model.players[places]
-        lower[movers_of] = np.maximum.reduceat(own_low, starts)
-        upper[movers_of] = np.maximum.reduceat(own_high, starts)
-        if np.array_equal(before[0], lower[places]) and np.array_equal(before[1], upper[places]):
-            return own_low, own_high
+            for bounds, found, of_mover in zip((lower, upper), after, most, strict=True):
+                found[np.arange(len(some)), movers] = of_mover
+                is_new |= not np.array_equal(bounds[some], found)
+                bounds[some] = found
+    return own[0], own[1]
 
 
 def basis_of(result: Solution | SearchResult) -> Basis:

@@ -1,13 +1,15 @@
 """How the documentation is built: offline, cells executed, every warning an error (`-W`)."""
 
+import html
 import importlib.metadata
 import os
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import Directive, directives
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -16,7 +18,7 @@ import gamedp
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from playable import FIGURES, GAMES, write_games
+from playable import FIGURES, GAMES, with_problems, write_gallery, write_games
 from registered import property_lines, with_solvers
 from results import without_results
 
@@ -89,9 +91,30 @@ def find_public_name(
     return None
 
 
+class Problem(Directive):
+    """The small picture of a problem, and the link to its game."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {
+        "game": directives.unchanged,
+        "why": directives.unchanged,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Return the HTML; the files that it shows are written after all pages."""
+        name, said = self.arguments[0], html.escape(" ".join(self.content))
+        play = f'<a href="play/index.html#{name}">Play it</a>'
+        if "why" in self.options:
+            play = html.escape(self.options["why"])
+        picture = f'<img src="pictures/{name}.png" alt="{said}">'
+        text = f'<figure class="problem">{picture}<figcaption>{play}</figcaption></figure>'
+        return [nodes.raw("", text, format="html")]
+
+
 def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Put the list of solvers into the page that asks for it; leave kept results of cells out."""
-    source[0] = with_solvers(without_results(source[0]))
+    """Put lists of solvers and problems into pages that ask; leave kept results of cells out."""
+    source[0] = with_problems(with_solvers(without_results(source[0])))
 
 
 def list_properties(
@@ -107,10 +130,12 @@ def add_games(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
         write_games(Path(app.outdir) / "play", GAMES)
         write_games(Path(app.outdir) / "figure", FIGURES)
+        write_gallery(Path(app.outdir) / "gallery")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register what this file adds to Sphinx."""
+    app.add_directive("problem", Problem)
     app.connect("missing-reference", find_public_name)
     app.connect("source-read", read_page)
     app.connect("autodoc-process-docstring", list_properties)

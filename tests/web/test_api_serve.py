@@ -1,5 +1,6 @@
 """The command, and the folder that needs no server."""
 
+import gzip
 import json
 import os
 import re
@@ -61,7 +62,7 @@ def test_a_folder_holds_what_the_server_answers(tmp_path, run):
     assert [each["name"] for each in listed] == ["matches", "nim"]
     assert {each["kind"] for each in listed} == {"table"}
     assert all(each["fixed"] for each in listed)
-    data = json.loads((tmp_path / "out" / listed[0]["file"]).read_text())
+    data = json.loads(gzip.decompress((tmp_path / "out" / listed[0]["file"]).read_bytes()))
     with Client() as client:
         line = {"start": None, "actions": [], "outcomes": []}
         place, last_steps = data["starts"][0]["position"], []
@@ -104,7 +105,7 @@ def test_a_folder_is_written_anew_but_nothing_else_is(tmp_path, run):
     assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
     assert run("serve", "matches", "--set=matches=5", f"--export={folder}", "--quiet")[0] == 0
     names = sorted(path.name for path in (folder / "data").iterdir())
-    assert names == ["games.json", "matches.json"]
+    assert names == ["games.json", "matches.json.gz"]
     (folder / "mine.txt").write_text("mine")
     others = tmp_path / "others"
     (others / "data").mkdir(parents=True)
@@ -157,7 +158,7 @@ def test_an_export_that_was_interrupted_can_be_done_again(tmp_path, run, monkeyp
     assert 0 < len(list(folder.rglob("*.*"))) < 10
     (folder / "index.html.0123456789abcdef.gamedp-tmp").write_text("of a process that was killed")
     assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
-    assert (folder / "data" / "nim.json").exists()
+    assert (folder / "data" / "nim.json.gz").exists()
 
 
 def test_no_name_of_a_game_is_in_the_way_of_another_file(tmp_path, run):
@@ -168,12 +169,12 @@ def test_no_name_of_a_game_is_in_the_way_of_another_file(tmp_path, run):
         tables.prepare(each.make({}), None)
     counts = export.export(listed, tables, tmp_path / "out")
     tables.close()
-    files = ["games-2.json", "matches.json", "matches-2.json", "x.json"]
+    files = ["games-2.json.gz", "matches.json.gz", "matches-2.json.gz", "x.json.gz"]
     assert [path.name for _, path in counts.values()] == files
     found = json.loads((tmp_path / "out" / "data" / "games.json").read_text())
     for each, file in zip(found, files, strict=True):
         assert each["file"] == f"data/{file}"
-        data = json.loads((tmp_path / "out" / each["file"]).read_text())
+        data = json.loads(gzip.decompress((tmp_path / "out" / each["file"]).read_bytes()))
         assert data["game"] == {"name": each["name"], "parameters": each["given"]}
 
 
@@ -191,7 +192,10 @@ def test_a_surface_is_exported_if_the_game_has_one(tmp_path, run):
         query = {**axes, "parameters": '{"goal":9}'}
         assert client.get("/api/games/wubbel/surface", params=query).content == content
     assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
-    assert sorted(path.name for path in (folder / "data").iterdir()) == ["games.json", "nim.json"]
+    assert sorted(path.name for path in (folder / "data").iterdir()) == [
+        "games.json",
+        "nim.json.gz",
+    ]
 
 
 def test_of_a_large_game_the_figure_is_exported_with_all_its_values(tmp_path, run):

@@ -1,6 +1,7 @@
 """The page of an exported folder: it needs no server of ours, and says what it lacks."""
 
 import base64
+import gzip
 import json
 import re
 import shutil
@@ -165,6 +166,10 @@ def cut_short(text):
     return text[: len(text) // 2]
 
 
+def torn(packed):
+    return packed[:-20]
+
+
 def of_another_format(text):
     return json.dumps({**json.loads(text), "format": 2})
 
@@ -184,22 +189,25 @@ def emptied(text):
 
 
 @pytest.mark.parametrize(
-    "damage", [None, cut_short, of_another_format, of_other_rules, with_a_hole, emptied]
+    "damage", [None, cut_short, torn, of_another_format, of_other_rules, with_a_hole, emptied]
 )
 def test_a_file_that_is_missing_or_damaged_is_named(visit, exported, tmp_path, damage):
     shutil.copytree(exported, tmp_path, dirs_exist_ok=True)
-    file = tmp_path / "data" / "matches.json"
-    whole = file.read_text()
+    file = tmp_path / "data" / "matches.json.gz"
+    packed = file.read_bytes()
+    whole = gzip.decompress(packed).decode()
     if damage is None:
         file.unlink()
+    elif damage is torn:
+        file.write_bytes(torn(packed))
     else:
-        file.write_text(damage(whole))
+        file.write_bytes(gzip.compress(damage(whole).encode()))
     with served(files(tmp_path)) as site:
         page = visit("#matches", site=site, expected=404 if damage is None else None)
         page.locator(".problem").wait_for()
-        words = "data/matches.json is missing or damaged here: write the folder anew."
+        words = "data/matches.json.gz is missing or damaged here: write the folder anew."
         assert page.locator(".problem p").inner_text() == words
-        file.write_text(whole)
+        file.write_text(whole)  # as from a server that unpacks it
         page.get_by_role("button", name="Go on").click()
         open_actions(page)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -88,30 +89,28 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
         path = f"data/{names[each.name]}"
         surface = _surface(facts["surface"], basis.solution)
         if surface is not None:
-            facts["surface"] |= {
-                "file": f"{path}.bin",
-                "stakes": basis_facts(basis, None)["stakes"],
-            }
+            facts["surface"] |= {"file": f"{path}.bin", "stakes": dict(basis.stakes)}
             contents[f"{path}.bin"] = surface
         else:
             facts["surface"] = None
         given = {name: plain for name, plain in game.parameters.items() if plain is not None}
         # The rules cannot be changed here, so the page states all of them.
-        facts |= {"fixed": True, "given": given, "file": f"{path}.json"}
+        facts |= {"fixed": True, "given": given, "file": f"{path}.json.gz"}
         known.append(facts)
         if surface is not None and basis.solution.model.num_states > MOST_POSITIONS:
             facts["file"] = None  # nothing to play, but a figure to look at
             counts[each.name] = basis.solution.model.num_states, folder / f"{path}.bin"
             continue
         data = table_data(game, basis)
-        contents[f"{path}.json"] = _json(data)
-        counts[each.name] = len(data["positions"]), folder / f"{path}.json"
+        # What positions have in common is said in each: packed, it is a fortieth of the size.
+        contents[f"{path}.json.gz"] = gzip.compress(_json(data), mtime=0)
+        counts[each.name] = len(data["positions"]), folder / f"{path}.json.gz"
     contents[f"data/{LIST}.json"] = _json(known)
     _write_page(folder)
     for path, content in contents.items():
         _write(folder / path, content)
     for old in (folder / "data").iterdir():  # files of earlier games
-        if old.suffix in {".json", ".bin"} and f"data/{old.name}" not in contents:
+        if old.suffix in {".json", ".gz", ".bin"} and f"data/{old.name}" not in contents:
             old.unlink()
     return counts
 

@@ -29,6 +29,14 @@ async function file(path, read, signal) {
   throw new Refused(words.badFile(path), response.status);
 }
 
+// The data of a file that is packed, unless a server has unpacked it on the way.
+async function unpacked(response) {
+  const packed = await response.blob();
+  const [first] = new Uint8Array(await packed.slice(0, 1).arrayBuffer());
+  if (first !== 0x1f) return JSON.parse(await packed.text());
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
 function demand(what) {
   if (!what) throw new Error("damaged");
 }
@@ -66,7 +74,7 @@ const gameOf = (name) => listed.find((each) => each.name === name);
 
 async function tableOf(name, { parameters = {} }, signal) {
   if (!tables.has(name)) {
-    const read = async (response) => check(await response.json(), gameOf(name));
+    const read = async (response) => check(await unpacked(response), gameOf(name));
     tables.set(name, await file(gameOf(name).file, read, signal));
   }
   const table = tables.get(name);

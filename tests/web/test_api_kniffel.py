@@ -22,8 +22,9 @@ from gamedp.games.kniffel import (
     outlook_for_total,
 )
 from gamedp.games.kniffel.adviser import MOST_KNOWN, reasons
-from gamedp.games.kniffel.answers import explained, read_query
+from gamedp.games.kniffel.answers import explained, game_text, read_query
 from gamedp.games.kniffel.page import page
+from gamedp.games.kniffel.puzzles import MOST_OF_A_KIND, SEEDS, puzzles
 from gamedp.web.files import files_of_pages, page_files
 from gamedp.web.jobs import Jobs
 
@@ -223,7 +224,7 @@ def test_the_page_waits_for_what_is_worked_out():
 def test_the_files_of_the_page_are_served_beside_it(client):
     sizes = {path: len(file.packed) for path, file in files_of_pages([page]).items()}
     assert {path.rpartition("/")[0] for path in sizes} == {"kniffel/static"}
-    assert 0 < sum(sizes.values()) < 26_000
+    assert 0 < sum(sizes.values()) < 28_000
     for path in sizes:
         assert client.get(f"/{path}").status_code == 200
     assert not any("kniffel" in path for path in page_files())
@@ -308,6 +309,54 @@ def test_the_official_rules_have_an_adviser_of_their_own(client):
     ]
     assert found["points"] == situation.card.total == 277
     assert {"box": 10, "points": 40, "further": True} in found["entries"]
+
+
+@pytest.mark.parametrize("rules", ["article", "yahtzee"])
+def test_puzzles_have_one_best_decision_that_is_not_the_obvious_one(client, rules):
+    adviser = Adviser.of(Kniffel(rules), keep=True)
+    found = asked(client, puzzles="1", rules=rules)
+    assert found["rules"] == rules
+    assert found.keys() == {"rules", "puzzles"}
+    gaps = [each["gap"] for each in found["puzzles"]]
+    assert gaps == sorted(gaps, reverse=True)
+    kinds = [each["decision"] for each in found["puzzles"]]
+    assert set(kinds) == {"keep", "entry"}
+    assert max(kinds.count(kind) for kind in kinds) <= MOST_OF_A_KIND
+    for puzzle in found["puzzles"]:
+        assert puzzle.keys() == {
+            *("game", "round", "throw", "dice", "decision", "choices", "gap")
+        }  # and no solution
+        answer = asked(client, game=puzzle["game"], rules=rules)
+        assert (answer["round"], answer["throw"], answer["dice"]) == (
+            puzzle["round"],
+            puzzle["throw"],
+            puzzle["dice"],
+        )
+        options = answer["options"]
+        assert (answer["decision"], len(options)) == (puzzle["decision"], puzzle["choices"])
+        best, *others = options
+        assert 0 < puzzle["gap"] < best["lower"] - max(each["upper"] for each in others)
+        situation = read_query({"game": puzzle["game"], "rules": rules}).situation
+        if puzzle["decision"] == "entry":
+            assert best["points"] < max(each["points"] for each in others)
+        else:
+            stay = best["kept"].replace("-", "")
+            assert len(stay) < 5
+            assert len(stay) < max(situation.dice) or len(set(stay)) != 1
+    (first, *_) = puzzles(adviser)
+    assert game_text((first.record,)) == found["puzzles"][0]["game"]
+
+
+def test_nobody_waits_for_puzzles_that_are_stopped(adviser):
+    class StoppedError(Exception):
+        pass
+
+    def stop(progress):
+        assert (progress.phase, progress.total) == ("play", len(SEEDS))
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        puzzles(adviser, progress=stop)
 
 
 def test_a_goal_is_what_the_library_makes_of_it(client, adviser):

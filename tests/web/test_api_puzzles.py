@@ -12,6 +12,7 @@ from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.web import export as web_export, puzzles as web_puzzles
 from gamedp.web.catalogue import made
+from gamedp.web.states import plain_state
 from gamedp.web.tables import Limits, Tables
 
 
@@ -135,10 +136,6 @@ def test_without_a_proof_there_are_no_puzzles():
         answer = asked(client, "matches")
         assert (answer.status_code, answer.json()["limit"]) == (409, "states")
         assert "no table, so no puzzles" in answer.json()["error"]
-    with Client((listed_game("three", Mancala(pits=1, stones=2, players=3)),)) as client:
-        answer = asked(client, "three")
-        assert answer.status_code == 409
-        assert "one player or two opponents" in answer.json()["error"]
     with Client((listed_game("single", Matches(matches=5, takes=(1,))), "nim")) as client:
         assert asked(client, "single").json()["puzzles"] == []  # there is never a choice
         for body in ({"parameters": []}, {"parameters": {}, "more": 1}, [], 3, "x"):
@@ -147,6 +144,94 @@ def test_without_a_proof_there_are_no_puzzles():
         assert asked(client, "nim", parameters={"heaps": [1, 2]}).status_code == 200
         assert asked(client, "nim", parameters={"heaps": "x"}).status_code == 422
         assert client.get("/api/games/nim/puzzles").status_code == 405
+
+
+class Tied:
+    """Player 0 chooses; then player 1, for whom its two actions are the same, decides.
+
+    Player 0 gets 1 at once, or what player 1 grants: `few` or 3. A third action earns 0.
+    """
+
+    num_players = 3
+
+    def __init__(self, few):
+        self.few = few
+
+    def initial_state(self):
+        return "start"
+
+    def is_terminal(self, state):
+        return state in {"none", "one", "few", "many"}
+
+    def player(self, state):
+        return int(state != "start")
+
+    def actions(self, state):
+        return range(3) if state == "start" else range(2)
+
+    def outcomes(self, state, action):
+        following = ("none", "one", "other") if state == "start" else ("few", "many")
+        return [(1.0, following[action])]
+
+    def payoff(self, state, player):
+        return (
+            {"none": 0.0, "one": 1.0, "few": self.few, "many": 3.0}[state] if player == 0 else 2.0
+        )
+
+
+@pytest.mark.parametrize(("few", "gap"), [(0.0, None), (1.0, None), (2.0, 1.0)])
+def test_ties_of_others_make_no_puzzle(few, gap):
+    """Whichever way player 1 chooses, the third action is best only if both ways bring more."""
+    solution = gamedp.solve(Tied(few), compile="never")
+    assert {each.best for each in solution.action_values("start")} == {"certain", "no"}
+    with Client((listed_game("tied", Tied(few)),)) as client:
+        found = asked(client, "tied").json()
+    assert found["basis"]["why"] == "equilibrium"
+    assert [each["gap"] for each in found["puzzles"]] == ([] if gap is None else [gap])
+
+
+def values_in_equilibria(game, state):
+    """Return the values of all players in every equilibrium, by plain recursion."""
+    if game.is_terminal(state):
+        return {tuple(game.payoff(state, player) for player in range(game.num_players))}
+    mover = game.player(state)
+    each = [values_after(game, state, action) for action in game.actions(state)]
+    most = max(min(value[mover] for value in values) for values in each)
+    return {value for values in each for value in values if value[mover] >= most}
+
+
+def values_after(game, state, action):
+    """Return the values of all players after an action without chance, in every equilibrium."""
+    [(_, following)] = game.outcomes(state, action)
+    return values_in_equilibria(game, following)
+
+
+def test_of_three_players_each_has_puzzles_of_its_own():
+    game = Mancala(pits=2, stones=2, players=3)
+    with Client((listed_game("three", game),)) as client:
+        found = asked(client, "three").json()["puzzles"]
+    assert {each["mover"] for each in found} == {0, 1, 2}
+    solution = gamedp.solve(game, compile="never")
+    states = {repr(plain_state(each)): each for each in map(solution.model.state, range(122))}
+    tight = 0
+    for puzzle in found:
+        state = states[repr(puzzle["line"]["start"]["state"])]
+        mover = game.player(state)
+        assert mover == puzzle["mover"]
+        worth = sorted(
+            (
+                [value[mover] for value in values_after(game, state, action)]
+                for action in game.actions(state)
+            ),
+            key=min,
+        )
+        assert puzzle["best"] == min(worth[-1])
+        most = max(max(each) for each in worth[:-1])
+        assert puzzle["second"] >= most  # bounds of each player apart from the others' are wider
+        tight += puzzle["second"] == most
+        known = solution.action_values(state, mover)
+        assert [each.value >= puzzle["best"] for each in known if each.best == "certain"] == [True]
+    assert tight > 0.8 * len(found) > 8
 
 
 def test_a_folder_has_those_that_can_be_played_in_it():

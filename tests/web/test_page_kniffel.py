@@ -3,7 +3,7 @@
 import re
 import time
 from decimal import ROUND_HALF_UP, Decimal
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import numba
 import numpy as np
@@ -23,6 +23,7 @@ from gamedp.games.kniffel import (
 from gamedp.games.kniffel.answers import game_text, read_query, reported
 from gamedp.games.kniffel.boxes import shown, throw
 from gamedp.games.kniffel.page import page as kniffel
+from gamedp.games.kniffel.puzzles import puzzles
 from gamedp.web.app import make_app
 from gamedp.web.files import page_files
 from gamedp.web.tables import Tables
@@ -233,6 +234,29 @@ def test_dice_are_clicked_typed_and_taken_back(visit):
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Throw 1 of 3").wait_for()
     assert game_of(page) == "13336"
+
+
+@pytest.mark.parametrize("players", [1, 2])
+def test_what_a_throw_and_an_entry_have_done_is_told(visit, players):
+    page = visit(dice="hand", game="13345", players=players, advice=0)
+    status = page.locator(".status[role=status]")
+    status.get_by_text("Throw 1 of 3").wait_for()
+    assert "kept" not in status.inner_text()  # not here
+    for die in (1, 2):
+        page.locator(".die-button").nth(die).press("Enter")
+    page.locator("#typed").fill("336")
+    status.get_by_text("· kept 3 3, thrown 3 3 6").wait_for(state="attached")
+    assert page.locator(".die-button.stays").count() == 2
+    page.locator(".sheet [data-key=box-2]").press("Enter")
+    status.get_by_text("· Threes: 12 points, 12 of 63 for the bonus").wait_for()
+    page.locator("#typed").fill("66666")
+    status.get_by_text("· thrown 6 6 6 6 6").wait_for(state="attached")
+    page.locator(".sheet [data-key=box-11]").press("Enter")
+    status.get_by_text("Yahtzee: 50 points").wait_for()
+    assert "bonus" not in status.inner_text()
+    page.get_by_role("button", name="Undo").press("Enter")
+    status.get_by_text("Throw 1 of 3").wait_for()
+    assert "50" not in status.inner_text()
 
 
 def test_a_decision_of_the_list_is_taken(visit, adviser):
@@ -551,6 +575,73 @@ def test_advice_is_hidden_until_it_is_wanted(visit):
     advised(page)
     assert page.locator(".number").count() > 0
     assert not focused(page).startswith("BODY")
+
+
+def test_puzzles_are_solved_and_failed_by_keyboard(visit, adviser):
+    page = visit(width=360)
+    page.locator("[data-key=mode-puzzles]").press("Enter")
+    page.locator(".puzzle-list").wait_for()
+    known = puzzles(adviser)
+    assert page.locator(".puzzle-list li").count() == len(known)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert axe_complaints_light_and_dark(page) == []
+    for number, puzzle in enumerate(known, start=1):
+        if number == 1:
+            page.locator(".puzzle-list a").first.press("Enter")
+        else:
+            page.locator("[data-key=next]").press("Enter")
+        page.get_by_text(f"Puzzle {number}: ").wait_for()
+        assert game_of(page) == game_text((puzzle.record,))
+        assert page.get_by_text("Find the only best decision.").count() == 1
+        assert page.locator(".worth, .action, .star").count() == 0  # nothing says what is best
+        assert not focused(page).startswith("BODY")
+        if number not in {1, len(known)}:
+            continue
+        best, second = puzzle.options[:2]
+        for option, said in ((second, "Not solved. "), (best, "Solved. ")):
+            choose(page, option)
+            page.locator(".status").get_by_text(said).wait_for()
+            assert not focused(page).startswith("BODY")
+            advised(page)
+            assert game_of(page) == game_text((puzzle.record,))  # nothing is thrown or entered
+            text = page.locator(".status").inner_text()
+            assert f" {Decimal(second.loss).quantize(Decimal('0.1'), ROUND_HALF_UP)} points" in text
+        assert axe_complaints_light_and_dark(page) == []
+        again = visit(**dict(parse_qsl(page.url.partition("#")[2])))
+        again.locator(".status").get_by_text("Solved. ").wait_for()
+    page.locator("[data-key=leave]").press("Enter")
+    advised(page)
+    assert page.get_by_role("button", name="Undo").count() == 1
+    assert page.locator("[data-key=mode-play]").get_attribute("aria-pressed") == "true"
+
+
+def choose(page, option):
+    """Take a decision, by the keyboard."""
+    if option.kept is None:
+        page.locator(f".sheet [data-key=box-{option.box}]").press("Enter")
+        return
+    left = list(option.kept)
+    for die in page.locator(".die-button").all():
+        face = int(die.get_attribute("aria-label")[0]) - 1
+        stays, left[face] = left[face] > 0, left[face] - 1
+        if stays != (die.get_attribute("aria-pressed") == "true"):
+            die.press("Enter")
+    page.locator(".throw").press("Enter")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"puzzle": "<b>", "tried": "<b>", "game": f"{GAME}_13355"},
+        {"puzzle": "1", "game": GAME},  # nothing is to be decided before a throw
+        {"puzzle": "1", "tried": "b", "game": f"{GAME}_22222"},  # to enter all is best, elsewhere
+    ],
+)
+def test_what_is_no_puzzle_is_called_neither_solved_nor_failed(visit, state):
+    page = visit(**state)
+    advised(page)
+    assert page.locator(".status").get_by_text("olved.").count() == 0
+    assert page.locator(".status b").count() == 0
 
 
 def test_the_form_works_without_javascript(visit):

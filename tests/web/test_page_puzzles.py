@@ -81,6 +81,35 @@ def test_every_solved_game_leads_to_its_puzzles(visit, name):
     page.locator(".puzzle").get_by_text("Find the only best move.").wait_for()
 
 
+def test_three_have_puzzles_where_each_plays_for_itself(visit):
+    small = {"pits": 3, "stones": 1, "players": 3}
+    page = visit(address("mancala", p=small, seats=["person"] * 3))
+    open_actions(page)
+    page.get_by_role("link", name="Puzzles").press("Enter")
+    page.locator(".puzzle-list").wait_for()
+    page.get_by_text("whichever of their equally good moves").wait_for()
+    assert axe_complaints_light_and_dark(page) == []
+    first = page.locator(".puzzle-list li").first
+    assert "Any but the best one costs at least 3" in first.inner_text()
+    said = set()
+    first.locator("a").press("Enter")
+    task = page.locator(".puzzle [role=status]")
+    task.get_by_text("Find the only best move.").wait_for()
+    open_actions(page)
+    for n in range(page.locator(".action").count()):
+        page.locator(".action").nth(n).press("Enter")
+        page.locator(".puzzle.solved, .puzzle.failed").wait_for()
+        said.add("Solved" if task.inner_text().startswith("Solved") else "Not solved")
+        if page.locator(".puzzle.failed").count():
+            assert "it costs" in task.inner_text()
+            page.get_by_role("button", name="Try again").press("Enter")
+            task.get_by_text("Find the only best move.").wait_for()
+            open_actions(page)
+            continue
+        break
+    assert "Solved" in said
+
+
 def test_a_folder_has_puzzles_too(visit, folder):
     page = visit("#matches/puzzles", site=folder, wait_for=LIST)
     page.locator(".puzzle-list a").first.press("Enter")

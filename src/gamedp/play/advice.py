@@ -11,16 +11,20 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
+import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.model.objectives import TotalReward, draw_of
+from gamedp.results.choice_values import choice_values
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, opposite_bounds
+from gamedp.runtime.slices import CHOICES
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.results.status import Best
     from gamedp.rules.game import Rules
+    from gamedp.runtime.arrays import Floats
 
 
 Bound: TypeAlias = Literal["exact", "at least", "at most"]
@@ -151,6 +155,70 @@ def advise(result: Solution | SearchResult, state: Hashable) -> Advice:
         return Advice(result, state, _by_search(result, state))
     state = result.model.own_state(state)
     return Advice(result, state, _by_solution(result, state))
+
+
+def bounds_in_equilibria(solution: Solution) -> tuple[Floats, Floats]:
+    """Return what each choice is worth to its player, in whatever way all play well from there.
+
+    Where each player has payoffs of their own, a player's values are not unique: they depend on
+    which of their equally good actions the others choose. These bounds hold in every equilibrium
+    that is subgame-perfect: a choice that is taken in one of them has an upper bound that reaches
+    the largest lower bound of its state. By backward induction: from no bounds at all, until
+    nothing changes.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of a model without cycles, for the largest total reward.
+
+    Returns
+    -------
+    lower, upper : (num_choices,)
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.mancala import Mancala
+    >>> solution = gamedp.solve(Mancala(pits=2, stones=1, players=3), compile="never")
+    >>> lower, upper = bounds_in_equilibria(solution)
+    >>> lower[:2].tolist(), upper[:2].tolist()
+    ([1.0, 2.0], [1.0, 2.0])
+    """
+    model = solution.model
+    places = np.flatnonzero(np.diff(model.choice_offsets))
+    own: Floats = np.empty((2, model.num_choices))
+    lower = np.full((model.num_states, model.num_players), -np.inf)
+    upper = -lower
+    lower[model.terminals] = upper[model.terminals] = model.payoffs
+    is_new = True
+    while is_new:
+        is_new = False
+        # The last states first: most are found after those that lead to them.
+        for last in range(len(places), 0, -CHOICES):
+            some = places[max(0, last - CHOICES) : last]
+            first, end = model.choice_offsets[[some[0], some[-1] + 1]].tolist()
+            starts, rows = model.choice_offsets[some] - first, np.arange(end - first)
+            owners = np.repeat(np.arange(len(some)), np.diff(starts, append=end - first))
+            movers = model.players[some]
+            known = [
+                choice_values(
+                    solution, first, end, player, following=(solution.values, lower, upper)
+                )
+                for player in range(model.num_players)
+            ]
+            low, high = np.stack([(each.lower, each.upper) for each in known], axis=1)
+            own[:, first:end] = low[movers[owners], rows], high[movers[owners], rows]
+            most = np.maximum.reduceat(own[:, first:end], starts, axis=1)
+            is_possible = own[1, first:end] >= most[0, owners]
+            after = (
+                np.minimum.reduceat(np.where(is_possible, low, np.inf), starts, axis=1).T,
+                np.maximum.reduceat(np.where(is_possible, high, -np.inf), starts, axis=1).T,
+            )
+            for bounds, found, of_mover in zip((lower, upper), after, most, strict=True):
+                found[np.arange(len(some)), movers] = of_mover
+                is_new |= not np.array_equal(bounds[some], found)
+                bounds[some] = found
+    return own[0], own[1]
 
 
 def basis_of(result: Solution | SearchResult) -> Basis:

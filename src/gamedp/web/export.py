@@ -189,7 +189,7 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
         "range": None if basis.range is None else list(basis.range),
         "basis": basis_facts(basis, None),
         "positions": positions,
-        "puzzles": [] if rules.is_general_sum else puzzle_list(made, basis, by_representative),
+        "puzzles": puzzle_list(made, basis, by_representative),
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import GamedpError
-from gamedp.play.advice import advise
+from gamedp.play.advice import advise, bounds_in_equilibria
 from gamedp.play.play import Played
 from gamedp.web.positions import basis_facts, shown_position
 from gamedp.web.refusals import Refused
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from gamedp.results.solution import Solution
+    from gamedp.runtime.arrays import Floats
     from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import PuzzlesRequest
     from gamedp.web.tables import Tables
@@ -48,16 +49,12 @@ def puzzles_answer(tables: Tables, made: Made, _request: PuzzlesRequest) -> dict
     Pending
         While the table or the puzzles are being made.
     Refused
-        If the game has no table, or more than two players, of whose actions none is proven to be
-        the only best one whatever the others do.
+        If the game has no table.
     """
     basis = tables.basis(made)
     if basis.solution is None:
-        sentence = "{name} has no table, so no puzzles."
+        sentence = "{name} has no table, so no puzzles: what is only searched proves too little."
         raise Refused(409, sentence, "states", name=made.name)
-    if made.rules.is_general_sum:
-        sentence = "{name} has puzzles for one player or two opponents only."
-        raise Refused(409, sentence, name=made.name)
     found = tables.searches.find(("puzzles", made.key), lambda _: puzzle_list(made, basis)).value()
     return {
         "game": {"name": made.name, "parameters": made.parameters},
@@ -72,14 +69,15 @@ def puzzle_list(
     """Return the puzzles of a game, those that cost most first.
 
     In each, one action is proven to be the only best one: its lower bound is above the upper bounds
-    of all others, by `gap`. Among equal ones, those with more actions come first. At most
+    of all others, by `gap`. Where each player has payoffs of their own, these are the bounds of
+    :func:`bounds_in_equilibria`. Among equal ones, those with more actions come first. At most
     `MOST_ALIKE` have the same best action, so that not all ask for the same.
 
     Parameters
     ----------
     made : Made
     basis : Basis
-        With a table, of one player or two opponents.
+        With a table.
     played : mapping, optional
         A position that may be given for each representative; if not given, the representative.
     """
@@ -88,7 +86,8 @@ def puzzle_list(
     lines = None if played is not None else _lines(made)
     puzzles: list[dict[str, Any]] = []
     alike: collections.Counter[int] = collections.Counter()
-    for index in _candidates(solution):
+    own = bounds_in_equilibria(solution) if rules.is_general_sum else None
+    for index in _candidates(solution, own):
         state = solution.model.state(index)
         if played is not None:
             if state not in played:
@@ -103,8 +102,11 @@ def puzzle_list(
         best = [each for each in known if each.best != "no"]
         if len(best) != 1 or best[0].best != "certain":
             continue
-        second = max(each.upper for each in known if each is not best[0])
-        if not best[0].lower > second or alike[best[0].action] == MOST_ALIKE:
+        lower, second = best[0].lower, max(each.upper for each in known if each is not best[0])
+        if own is not None:
+            choices = slice(*solution.model.choice_offsets[index : index + 2].tolist())
+            lower, second = own[0][choices].max(), np.sort(own[1][choices])[-2]
+        if not lower > second or alike[best[0].action] == MOST_ALIKE:
             continue
         alike[best[0].action] += 1
         shown = shown_position(
@@ -115,9 +117,9 @@ def puzzle_list(
                 "line": line,
                 **{name: shown[name] for name in FIELDS},
                 "choices": len(known),
-                "best": plain_number(best[0].lower),
+                "best": plain_number(lower),
                 "second": plain_number(second),
-                "gap": plain_number(best[0].lower - second),
+                "gap": plain_number(lower - second),
             }
         )
         if len(puzzles) == MOST_PUZZLES:
@@ -125,10 +127,11 @@ def puzzle_list(
     return puzzles
 
 
-def _candidates(solution: Solution) -> list[int]:
+def _candidates(solution: Solution, own: tuple[Floats, Floats] | None) -> list[int]:
     """Return the states that have a single best choice, those where any other loses most first.
 
-    By the bounds of all choices at once; the table then says of each whether it is so.
+    By the bounds of all choices at once, `own` if given; the table then says of each whether it is
+    so.
     """
     model, table = solution.model, solution.q_table()
     counts = np.diff(model.choice_offsets)
@@ -139,6 +142,8 @@ def _candidates(solution: Solution) -> list[int]:
     second_moves = np.repeat(model.players[places] == 1, counts)
     low = np.where(second_moves, -table["upper"], table["lower"])
     high = np.where(second_moves, -table["lower"], table["upper"])
+    if own is not None:
+        low, high = own
     most = np.maximum.reduceat(low, starts)
     is_best = low == np.repeat(most, counts)
     with np.errstate(invalid="ignore"):

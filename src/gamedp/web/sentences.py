@@ -34,6 +34,7 @@ PHASES = {
         "solve": "solving",
         "lengths": "finding how long play lasts",
         "search": "looking ahead",
+        "play": "playing games",
     },
     "de": {
         "wait": "wartet auf einen freien Platz",
@@ -42,6 +43,7 @@ PHASES = {
         "solve": "löst das Spiel",
         "lengths": "bestimmt, wie lange das Spiel dauert",
         "search": "rechnet voraus",
+        "play": "spielt Partien",
     },
 }
 """Names of the phases of work, for pages that reload themselves while they wait."""

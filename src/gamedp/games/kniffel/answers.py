@@ -28,6 +28,7 @@ from gamedp.games.kniffel.outlook import (
     outlook_for_total,
 )
 from gamedp.games.kniffel.prospects import Option, Prospect
+from gamedp.games.kniffel.puzzles import Puzzle, puzzles
 from gamedp.games.kniffel.record import Record, Round
 from gamedp.games.kniffel.remainder import Remainder, Size, TooLargeError
 from gamedp.games.kniffel.rules import PRESETS, Kniffel, Sheet
@@ -77,6 +78,7 @@ PLAYS = ("points", "victory")
 FIELDS = (
     *("card", "further", "throw", "dice", "rules", "lang", "goal", "total"),
     *("against", "against_further", "plays", "game", "players", "advice", "quick", "report", "why"),
+    "puzzles",
     *(f"box{box}" for box in range(BOXES)),
 )
 """The fields of a query; the form has a field for each box, an address one for all."""
@@ -113,6 +115,8 @@ class Asked:
         Whether bounds of a goal suffice, by play for points after each decision.
     why : str or None
         The decision to explain.
+    puzzles : bool
+        Whether the puzzles by these rules are requested, whatever the situation is.
     """
 
     language: str
@@ -128,6 +132,7 @@ class Asked:
     quick: bool = False
     report: bool = False
     why: str | None = None
+    puzzles: bool = False
 
 
 def read_query(query: Query) -> Asked:
@@ -149,7 +154,7 @@ def read_query(query: Query) -> Asked:
     """
     unknown = sorted(query.keys() - set(FIELDS))
     if unknown:
-        refuse(f"a query has {', '.join(FIELDS[:17])}, and not {unknown[0][:40]!r}.")
+        refuse(f"a query has {', '.join(FIELDS[:18])}, and not {unknown[0][:40]!r}.")
     language = query.get("lang", "de")
     if language not in WORDS:
         refuse("lang must be de or en.")
@@ -177,6 +182,7 @@ def read_query(query: Query) -> Asked:
         "quick": query.get("quick", "0") == "1",
         "report": query.get("report", "0") == "1",
         "why": query.get("why"),
+        "puzzles": query.get("puzzles", "0") == "1",
     }
     if "game" in query:
         return _of_game(query, common)
@@ -358,9 +364,15 @@ def answer(shared: Shared, query: Query) -> Mapping[str, Any]:
 def answer_to(shared: Shared, asked: Asked) -> dict[str, Any]:
     """Return the answer to a query that has been read."""
     adviser = _adviser(shared, asked.rules)
+    if asked.puzzles:
+        found = shared.result(
+            ("puzzles", adviser.rules.rules),
+            lambda progress: puzzles(adviser, progress=progress),
+        )
+        return {"rules": asked.rules.rules, "puzzles": [_puzzle_line(each) for each in found]}
     situation = asked.situation
     adviser.expectation(situation)  # reports what is wrong with it
-    found: dict[str, Any] = {
+    found = {
         "rules": asked.rules.rules,
         **_card(situation.card, adviser.rules),
         "throw": situation.number,
@@ -684,6 +696,20 @@ def _decision_line(decision: Decision, language: str) -> dict[str, Any]:
         "best": _plain(decision.best, language, BOUNDED),
         "loss": decision.chosen.loss,
         "class": _class_of(decision.chosen.loss),
+    }
+
+
+def _puzzle_line(puzzle: Puzzle) -> dict[str, Any]:
+    """Return a puzzle as a JSON value, without its solution."""
+    record = puzzle.record
+    return {
+        "game": game_text((record,)),
+        "round": _round_of(record),
+        "throw": record.situation.number,
+        "dice": shown(record.situation.dice),
+        "decision": puzzle.options[0].kind,
+        "choices": len(puzzle.options),
+        "gap": puzzle.gap,
     }
 
 

@@ -234,6 +234,7 @@ class Mancala:
             "Kalah": cls.kalah(),
             "Oware style": cls.oware_style(),
             "Triancala": cls(players=3),
+            "Small Triancala": cls(pits=3, stones=1, players=3),
         }
 
     @property

@@ -104,7 +104,7 @@ export class Panel {
   // The way to the puzzles; and what is said of the one that is tried.
   async paintPuzzle() {
     const { play } = this;
-    this.toPuzzles.hidden = play.now.basis.kind !== "table" || play.seats.length > 2;
+    this.toPuzzles.hidden = play.now.basis.kind !== "table";
     const { addressOfAll, paintTask } = this.toPuzzles.hidden || (this.toPuzzles.hasAttribute("href") && !play.puzzle)
       ? {} : await import("./puzzles.js");
     if (addressOfAll) this.toPuzzles.setAttribute("href", addressOfAll(play.game.name, play.parameters));

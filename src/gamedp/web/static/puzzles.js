@@ -11,6 +11,7 @@ export const WORDS = {
   en: {
     title: (name) => `Puzzles: ${name}`,
     lead: "In each of these positions one move is proven to be best, and every other one to be worse. Those where most is lost come first.",
+    own: "That holds whichever of their equally good moves the others choose, as long as each plays for itself.",
     none: "No position of this game has a single best move that is proven.",
     number: (n) => `Puzzle ${n}`,
     toMove: (who, n) => `${who} is to move and has ${n} moves.`,
@@ -27,6 +28,7 @@ export const WORDS = {
   de: {
     title: (name) => `Aufgaben: ${name}`,
     lead: "In jeder dieser Stellungen ist bewiesen, dass ein Zug der beste ist und jeder andere schlechter. Wo am meisten verloren geht, steht zuerst.",
+    own: "Das gilt, welche ihrer gleich guten Züge die anderen auch wählen, solange jeder für sich selbst spielt.",
     none: "In keiner Stellung dieses Spiels ist ein einziger bester Zug bewiesen.",
     number: (n) => `Aufgabe ${n}`,
     toMove: (who, n) => `${who} ist am Zug und hat ${n} Züge.`,
@@ -84,7 +86,8 @@ export async function showPuzzles(page, source, game, parameters) {
         h("h2", {}, h("a", { href: addressOf(game.name, parameters, puzzle, n + 1) }, said.number(n + 1))),
         h("p", {}, `${said.toMove(who, puzzle.choices)} ${stakeOf(now, puzzle, said)}`));
     }));
-    body.replaceChildren(answer.puzzles.length ? list : h("p", {}, said.none));
+    const others = answer.basis.why === "equilibrium" ? h("p", { class: "lead" }, said.own) : ""; // of their own payoffs
+    body.replaceChildren(...(answer.puzzles.length ? [others, list] : [h("p", {}, said.none)]));
   } catch (error) {
     if (error.name === "AbortError") return;
     body.replaceChildren(h("p", { class: "problem", role: "alert" }, error.message || words.unreachable));

@@ -58,8 +58,9 @@ export function showStart(page, games, pages, trouble = null) {
   );
 }
 
-// Games of the class for another number of players, which have a card of their own.
-const othersOf = (game) => game.presets.filter(({ players }) => players !== game.players);
+// For each other number of players, the first game of the class, which has a card of its own.
+const othersOf = (game) => game.presets.filter((preset, n) => preset.players !== game.players
+  && n === game.presets.findIndex(({ players }) => players === preset.players));
 
 // What a game or a page brings as its small picture; else its first letter.
 function iconOf(game, view = game.icon) {
@@ -111,7 +112,7 @@ function offer(game, own = null) {
   const icon = iconOf(game, own?.example?.before);
   const name = own ? named(own.name, game.texts) : title(game);
   const begin = own?.parameters ?? defaultsOf(game);
-  const presets = own ? [] : game.presets.filter((each) => !othersOf(game).includes(each));
+  const presets = game.presets.filter(({ players }) => players === (own ?? game).players);
   const readAll = () => Object.fromEntries(fields.map((field) => [field.name, read(field, form.elements[`set-${field.name}`])]));
   const chips = chipsOf(presets.map((each) => [each, capital(named(each.name, game.texts))]), (chosen) => {
     for (const field of fields) write(field, form.elements[`set-${field.name}`], chosen.parameters[field.name]);

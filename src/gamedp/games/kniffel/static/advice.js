@@ -22,6 +22,8 @@ function keepWords(words, faces) {
   return faces.length === 5 ? words.keepAll : words.keepThese(faces.join(" "));
 }
 
+export const nameOf = (words, option) => (option.kept === undefined ? option.name : keepWords(words, facesOf(option.kept)));
+
 export function keepName(words, kept) {
   const faces = facesOf(kept);
   const name = keepWords(words, faces);
@@ -48,7 +50,7 @@ export function said(value, goal, round = (each) => each) {
     : `${number(round(1e3 * value) / 10, { fixed: true, digits: 1 })} %`;
 }
 
-function cost(loss, goal) {
+export function cost(loss, goal) {
   const size = goal === "points" ? loss : 100 * loss;
   return size < 0.05 ? `< ${number(0.1, { digits: 1 })}${goal === "points" ? "" : " %"}` : said(loss, goal);
 }
@@ -69,7 +71,6 @@ export function exactly(words, found, options, fold) {
   const half = goal === "beat" && !found.then ? `; ${words.drawHalf}` : "";
   const cells = ({ value: its, lower: low, upper: high, loss }) =>
     (loose ? [least(low), most(high)] : [worth(its, goal), loss ? `−${worth(loss, goal)}` : worth(0, goal)]);
-  const name = (option) => (option.kept === undefined ? option.name : keepWords(words, facesOf(option.kept)));
   const heads = [words.choices, ...(loose ? words.exactHeads.slice(2, 4) : [words.exactHeads[1], words.exactHeads[4]])];
   return h("details", { class: "exact", open: fold.open, ontoggle: (event) => (fold.open = event.target.open) },
     h("summary", { "data-key": "exact" }, words.exact0),
@@ -79,7 +80,7 @@ export function exactly(words, found, options, fold) {
     options.length ? h("div", { class: "exact-table" }, h("table", {},
       h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, ...options.map((option) => h("tr", {},
-        h("th", { scope: "row" }, name(option)), ...cells(option).map((cell) => h("td", {}, cell))))))) : null);
+        h("th", { scope: "row" }, nameOf(words, option)), ...cells(option).map((cell) => h("td", {}, cell))))))) : null);
 }
 
 // Why it is not what was asked for, and from when on it will be.

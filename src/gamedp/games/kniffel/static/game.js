@@ -1,7 +1,7 @@
 // A game as text, as the server reads it: turns with "_" between, each of throws and keeps by turns,
 // and a letter for the box. What the rules allow, only the server knows.
 
-const LETTERS = "abcdefghijklm";
+export const LETTERS = "abcdefghijklm";
 
 export const sorted = (faces) => [...faces].sort().join("");
 

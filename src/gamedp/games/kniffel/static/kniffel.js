@@ -1,9 +1,10 @@
 // The Kniffel page: what stands behind `#` says what is shown, and the server what it is worth.
 
-import { focusOn, h, mayFocus } from "../../static/dom.js";
+import { focusOn, h, mayFocus, unseen } from "../../static/dom.js";
 import { fall } from "../../static/boards.js";
 import { decisions, exactly, facesOf, heading, isBest, secondsLeft, seenOf, working } from "./advice.js";
-import { entered, someDice, sorted, takenBack, thrown } from "./game.js";
+import { LETTERS, entered, someDice, sorted, takenBack, thrown } from "./game.js";
+import { addressOf, drawPuzzles, verdict } from "./puzzles.js";
 import { drawReport } from "./report.js";
 import { DEFAULTS, FREE, fromAddress, goalFields, hashOf, newGame } from "./settings.js";
 import { drawSheet, oneDie, typing } from "./sheet.js";
@@ -23,6 +24,7 @@ let found = null; // the last answer on the game or the situation
 let answered = null; // the game that it is on: until there is one on the next, nothing more is done
 let order = []; // the dice as they lie, from left to right
 let kept = []; // which of them stay
+let last = null; // what has just been done here: the faces that stayed and fell, or who entered in which box
 let all = false;
 let onlyLosses = true;
 const exact = { open: false }; // whether every digit is shown
@@ -64,9 +66,11 @@ function inPlace(part, ...content) {
 const isLate = () => !found || answered !== state.game;
 const isTwo = () => state.players === "2";
 const goal = () => (state.goal === "beat" && state.mode === "play" && !isTwo() ? "points" : state.goal);
-const hidden = () => state.mode === "play" && (state.told === "test" ? !found?.over : state.advice === "0");
+const isPuzzle = () => state.mode === "play" && state.puzzle !== "" && ["keep", "entry"].includes(found?.waits_for);
+const hidden = () => state.mode === "play" && (isPuzzle() ? state.tried === "" : state.told === "test" ? !found?.over : state.advice === "0");
 
 function query(more = {}) {
+  if (more.puzzles) return { lang: language, rules: state.rules, ...more };
   const common = { lang: language, rules: state.rules, goal: goal(), total: state.total, plays: state.plays };
   if (state.mode === "play") return { ...common, players: state.players, game: state.game, ...more };
   const number = state.faces.length === 5 ? state.throw : "0";
@@ -114,12 +118,22 @@ async function update() {
     asking[kind]?.abort();
     asking[kind] = null;
   }
+  if (state.mode === "puzzles") {
+    status.textContent = words.puzzlesLead;
+    reported.abort();
+    report.replaceChildren();
+    await ask("game", { puzzles: "1" }, ({ puzzles }) => {
+      report.hidden = false;
+      report.replaceChildren(drawPuzzles(words, puzzles, state.rules));
+    });
+    return;
+  }
   await ask("game", { advice: "0" }, async (answer) => {
     const isNext = answered !== state.game;
     [found, answered] = [answer, state.game];
     const rolled = facesOf(answer.dice ?? "");
     if (sorted(order) !== sorted(rolled)) order = rolled;
-    if (kept.length !== order.length) kept = order.map(() => false);
+    if (kept.length !== order.length) kept = keptOf(isPuzzle() ? state.tried : "");
     showAll();
     if (isNext) toField();
     if (state.mode === "play" && found.over) await showReport();
@@ -132,7 +146,7 @@ function showAll() {
   showDice();
   showSheet();
   if (hidden() && !found.over) {
-    const why = state.told === "test" ? words.adviceTest : words.adviceHidden;
+    const why = state.told === "test" && !isPuzzle() ? words.adviceTest : words.adviceHidden;
     inPlace(advice, adviceHead(), h("p", { class: "note" }, why), soFar());
     advice.setAttribute("aria-busy", "false");
   }
@@ -157,9 +171,31 @@ function sayStatus() {
         : words.wins(name(winner), totals[winner], totals[1 - winner]);
     return;
   }
+  if (isPuzzle()) {
+    sayPuzzle(words.puzzleTask);
+    return;
+  }
   const said = waits === "throw" ? words.first : waits === "keep" ? words.keep(found.throw) : words.enter;
-  status.replaceChildren(h("span", { class: "round" }, isTwo()
-    ? `${words.round(found.round)}, ${words.toMove(name(turn))}` : words.round(found.round)), ` ${said}`);
+  const round = isTwo() ? `${words.round(found.round)}, ${words.toMove(name(turn))}` : words.round(found.round);
+  status.replaceChildren(h("span", { class: "round" }, round, lastWords()), ` ${said}`);
+}
+
+// Which dice stayed and fell is seen on them: it is told to who does not see them.
+function lastWords() {
+  if (!last) return null;
+  if (last.fell) return unseen(` · ${words.kept(last.stay.join(" "), last.fell.join(" "))}`);
+  const { card, upper_part: sum } = found.players[last.who];
+  const text = ` · ${found.boxes[last.box]}: ${words.points(card[last.box])}`;
+  return last.box < 6 ? `${text}, ${words.bonusBy(sum)}` : text;
+}
+
+function sayPuzzle(said) {
+  status.replaceChildren(h("span", { class: "round" }, `${words.puzzle(state.puzzle)}: ${words.puzzleAt(found.round, found.throw)}`), ` ${said}`);
+}
+
+function decide(tried) {
+  state.tried = tried;
+  return update();
 }
 
 // The dice.
@@ -190,10 +226,10 @@ function showDice() {
   inPlace(dice, title, row,
     h("p", { class: "note dice-help" }, waits === "keep" ? words.diceHelp : ""),
     h("div", { class: "throw-room" }, !canThrow ? null
-      : state.dice === "hand" ? typing(words, whose, order.filter((_, n) => kept[n]), again || 5, roll)
+      : state.dice === "hand" && !isPuzzle() ? typing(words, whose, order.filter((_, n) => kept[n]), again || 5, roll)
         : h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => roll(someDice(again || 5)) },
           waits === "throw" ? words.throwFirst : words.throwAgain(again))),
-    h("div", { class: "buttons" }, ...tools(), handToggle()));
+    h("div", { class: "buttons" }, ...tools(), isPuzzle() ? null : handToggle()));
 }
 
 function handToggle() {
@@ -213,10 +249,10 @@ function toField() {
 }
 
 function tools() {
-  const undo = state.told === "test" ? null : h("button", { type: "button", class: "tool", "data-key": "undo",
+  const undo = isPuzzle() || state.told === "test" ? null : h("button", { type: "button", class: "tool", "data-key": "undo",
     "aria-disabled": state.game ? null : "true", onclick: () => state.game && go(takenBack(state.game)) }, words.undo);
   const said = h("span", { class: "note", role: "status" });
-  return [undo, h("button", { type: "button", class: "tool", "data-key": "copy", onclick: async () => {
+  return [undo, ...(isPuzzle() ? ways() : []), h("button", { type: "button", class: "tool", "data-key": "copy", onclick: async () => {
     try {
       await navigator.clipboard.writeText(location.href);
       said.textContent = words.linkCopied;
@@ -224,6 +260,28 @@ function tools() {
       said.textContent = words.linkShown;
     }
   } }, words.link), said];
+}
+
+// Where to go on from a puzzle.
+function ways() {
+  const tool = (key, name, onclick) => h("button", { type: "button", class: "tool", "data-key": key, onclick }, name);
+  return [
+    tool("next", words.puzzleNext, () => ask("next", { puzzles: "1" }, ({ puzzles }) => {
+      location.hash = addressOf(puzzles, Number.parseInt(state.puzzle, 10) + 1 || 1, state.rules);
+    })),
+    tool("puzzles", words.puzzleAll, () => turnTo("puzzles")),
+    tool("leave", words.puzzleLeave, () => turnTo("play")),
+  ];
+}
+
+// Which of the dice stay, by their faces.
+function keptOf(faces) {
+  const rest = facesOf(faces);
+  return order.map((face) => {
+    const place = rest.indexOf(face);
+    if (place >= 0) rest.splice(place, 1);
+    return place >= 0;
+  });
 }
 
 function typeFace(event) {
@@ -245,6 +303,10 @@ async function roll(faces) {
   if (isLate()) return; // clicked twice
   const first = found.waits_for === "throw";
   const stay = first ? [] : order.filter((_, n) => kept[n]);
+  if (isPuzzle()) {
+    await decide(sorted(stay) || "0");
+    return;
+  }
   const next = first || order.length === 0 ? [...faces] : order.map((face, n) => (kept[n] ? face : null));
   const rest = [...faces];
   const fell = next.map((face) => first || face === null);
@@ -252,13 +314,15 @@ async function roll(faces) {
   const stays = order.map((_, n) => !fell[n]);
   kept = stays;
   state.game = thrown(state.game, stay, order);
+  last = { stay, fell: [...faces] };
   await update();
   await Promise.all([...dice.querySelectorAll(".dice-row .slot")].map((slot, n) =>
     fell[n] ? fall(slot, { kind: "dice", faces: [order[n]], kept: [false], spots: [] }) : null));
 }
 
-async function go(game) {
+async function go(game, done = null) {
   state.game = game;
+  last = done;
   [order, kept, all] = [[], [], false];
   await update();
   if (document.activeElement === document.body) status.focus();
@@ -292,7 +356,7 @@ function showSheet(advised = []) {
   inPlace(sheet, drawSheet(words, found.boxes, columns));
 }
 
-const enter = (box) => isLate() || go(entered(state.game, order, found.throw, box));
+const enter = (box) => isLate() || (isPuzzle() ? decide(LETTERS[box]) : go(entered(state.game, order, found.throw, box), { who: found.turn, box }));
 
 // Advice.
 
@@ -302,12 +366,12 @@ function adviceHead() {
     update();
   } });
   return h("div", { class: "choices-head" }, h("h2", {}, words.advice),
-    state.mode === "play" && state.told === "show" && !found?.over
+    state.mode === "play" && state.told === "show" && !found?.over && !isPuzzle()
       ? h("label", { class: "toggle" }, shown, h("span", { class: "slide", "aria-hidden": "true" }), words.show) : null);
 }
 
 function soFar() {
-  if (state.mode !== "play" || state.told === "test" || found.over || !state.game) return null;
+  if (state.mode !== "play" || isPuzzle() || state.told === "test" || found.over || !state.game) return null;
   return h("button", { type: "button", class: "tool so-far", "data-key": "so-far", onclick: async () => {
     await showReport();
     report.querySelector("h2")?.focus();
@@ -336,6 +400,8 @@ function drawAdvice(answer, note = answer.then ? words.thenShort[answer.goal] : 
       exactly(words, answer, seenOf(answer, all), exact), soFar());
   };
   redraw();
+  const said = isPuzzle() && verdict(words, answer, state.tried);
+  if (said) sayPuzzle(said);
   const best = answer.options.filter((each) => isBest(answer, each)).map((each) => (each.entry ?? each).box);
   if (best.some((box) => box !== undefined) && state.mode === "play") showSheet(best);
 }
@@ -348,12 +414,7 @@ function choose(option) {
     else enterAsked(box);
     return;
   }
-  const rest = facesOf(option.kept);
-  kept = order.map((face) => {
-    const place = rest.indexOf(face);
-    if (place >= 0) rest.splice(place, 1);
-    return place >= 0;
-  });
+  kept = keptOf(option.kept);
   showDice();
   (dice.querySelector(".throw, #typed") ?? dice.querySelector(".die-button"))?.focus();
 }
@@ -469,23 +530,26 @@ function enterAsked(box) {
 function showSettings() {
   const tabs = h("div", { class: "modes", role: "group", "aria-label": words.title },
     ...Object.entries(words.modes).map(([mode, name]) => h("button", {
-      type: "button", class: "mode", "aria-pressed": String(mode === state.mode), "data-key": `mode-${mode}`,
-      onclick: () => {
-        state.mode = mode;
-        [found, order, kept, all] = [null, [], [], false];
-        begin();
-      },
+      type: "button", class: "mode", "aria-pressed": String(mode === (state.puzzle ? "puzzles" : state.mode)), "data-key": `mode-${mode}`,
+      onclick: () => turnTo(mode),
     }, name)));
-  inPlace(settings, tabs, state.mode === "ask" ? null : newGame(words, state, () => {
+  inPlace(settings, tabs, state.mode !== "play" || state.puzzle ? null : newGame(words, state, () => {
     showSettings();
     go("");
     status.focus();
   }));
 }
 
+function turnTo(mode) {
+  Object.assign(state, { mode, puzzle: "", tried: "" });
+  [found, order, kept, all, last] = [null, [], [], false, null];
+  return begin();
+}
+
 async function begin() {
   document.title = words.title;
   play.classList.toggle("asking", state.mode === "ask");
+  play.classList.toggle("listing", state.mode === "puzzles");
   showSettings();
   if (!found) inPlace(advice, adviceHead());
   await update();
@@ -495,9 +559,10 @@ const play = h("div", { class: "kniffel" },
   h("header", { class: "kniffel-head" }, h("h1", { tabindex: "-1" }, words.title), h("p", { class: "lead" }, words.lead), rules),
   settings, h("div", { class: "middle" }, status, trouble, dice), sheet, advice, report);
 page.replaceChildren(play);
-addEventListener("hashchange", () => {
+addEventListener("hashchange", async () => {
   state = fromAddress();
-  [found, order, kept] = [null, [], []];
-  begin();
+  [found, order, kept, last] = [null, [], [], null];
+  await begin();
+  if (document.activeElement === document.body && mayFocus()) status.focus(); // the link that was followed is gone
 });
 await begin();

@@ -5,7 +5,7 @@ import { select } from "./sheet.js";
 
 export const DEFAULTS = {
   mode: "play", rules: "article", players: "1", goal: "points", total: "250", plays: "points", dice: "page", told: "show",
-  advice: "1", game: "", card: "", against: "", further: "0", against_further: "0", throw: "1", faces: "",
+  advice: "1", game: "", card: "", against: "", puzzle: "", tried: "", further: "0", against_further: "0", throw: "1", faces: "",
 };
 export const FREE = Array(13).fill("-");
 

@@ -60,6 +60,7 @@ def test_who_is_in_a_hurry_skips_the_steps(visit, way):
     page.keyboard.press("Escape")
     again.wait_for()
     open_actions(page)
+    page.locator(".ply").first.wait_for()
     assert page.locator(".ply").count() == 1
 
 

@@ -25,6 +25,12 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 """Difference of two numbers that are taken for the same."""
 
+FOLDERS = {
+    "/tmp/": re.compile(r"(?:/[\w.-]+)*/tmp\w{8}/"),  # noqa: S108 - it is shown, not used
+    "~/.cache/gamedp/solutions/": re.compile(r"(?:/[\w.-]+)+/solutions/"),
+}
+"""Folders that have another name on each machine, and what is shown of them."""
+
 MOST_LINES = 40
 """Lines of a result that are shown."""
 
@@ -43,7 +49,10 @@ def text_of(cell: dict) -> str:
             parts.append("".join(output["text"]))
         elif not any(kind.startswith("image/") for kind in data):
             parts.append("".join(data.get("text/plain", [])))
-    lines = [line.rstrip() for part in parts for line in part.splitlines()]
+    text = "\n".join(parts)
+    for shown, folder in FOLDERS.items():
+        text = folder.sub(shown, text)
+    lines = [line.rstrip() for line in text.splitlines()]
     lines = [line for line in lines if not line.startswith("<IPython.core.display.")]
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = ["..."]

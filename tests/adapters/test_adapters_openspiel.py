@@ -484,6 +484,23 @@ class TestAsOpenSpiel:
         with pytest.raises(InvalidParameterError, match="params is"):
             made.make_py_observer(None, {"size": 2})
 
+    def test_actions_that_are_no_integers_have_their_names(self):
+        class Named(Matches):
+            def actions(self, state):
+                return ["one", "two"][: state.left]
+
+            def outcomes(self, state, action):
+                return list(super().outcomes(state, ["one", "two"].index(action) + 1))
+
+            def action_name(self, state, action):
+                return f"take {action}"
+
+        state = as_openspiel(Named(matches=5)).new_initial_state()
+        assert [state.action_to_string(each) for each in state.legal_actions()] == [
+            "take one",
+            "take two",
+        ]
+
     def test_what_is_observed(self):
         made = as_openspiel(Wubbel(goal=4))
         observation, state = make_observation(made), made.new_initial_state()

@@ -252,8 +252,9 @@ class SpielGameState(pyspiel.State):  # type: ignore[misc]  # compiled, without 
         """Return an action or an outcome in words."""
         positions, position = self._game.positions, self._position
         if position is not None and player != pyspiel.PlayerId.CHANCE:
-            label = int(positions.labels[action])
-            return positions.model.action_name(label, positions.model.state(position.state))
+            model, choice = positions.model, positions.choices(position)[action]
+            (own,) = model.actions_of(choice, choice + 1)
+            return model.action_name(own, model.state(position.state))
         return f"outcome {action + 1}: {positions.render(self._next()[action][1])}"
 
     def __str__(self) -> str:

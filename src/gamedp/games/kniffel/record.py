@@ -102,7 +102,7 @@ class SavedGame:
 
     def to_lines(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Return the line of the game and those of its rounds."""
-        raise NotImplementedError  # abstract
+        raise NotImplementedError  # abstract: records of one and of two players differ
 
     @classmethod
     def of_lines(cls, head: dict[str, Any], rounds: list[dict[str, Any]]) -> Self:

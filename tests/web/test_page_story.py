@@ -64,6 +64,22 @@ def test_who_is_in_a_hurry_skips_the_steps(visit, way):
     assert page.locator(".ply").count() == 1
 
 
+def test_what_becomes_known_while_steps_are_shown_again_is_seen_after_them(visit):
+    page = visit(address("mancala", **CHAIN), motion="no-preference", patched=STANDING)
+    asked = []
+    page.route("**/history", asked.append)
+    open_actions(page).first.press("Enter")
+    page.get_by_role("button", name="Skip").press("Enter")
+    again = page.get_by_role("button", name="Show again")
+    again.press("Enter")
+    page.get_by_role("button", name="Skip").wait_for()
+    with page.expect_response("**/history"):
+        asked[-1].continue_()
+    page.keyboard.press("Escape")
+    page.locator(".ply").first.wait_for()
+    assert page.locator(".ply").count() == 1
+
+
 STANDING = """
     const animate = Element.prototype.animate;
     Element.prototype.animate = function (...given) {

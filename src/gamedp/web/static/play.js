@@ -325,6 +325,11 @@ export class Play {
     this.panel.paintBoard();
     if (!answer.steps.length) await animate(this.panel.board, before.view, answer.view, action);
     if (turn !== this.turn) return;
+    this.rest();
+  }
+
+  // All has been shown: what has become known meanwhile is seen now, too.
+  rest() {
     this.busy = false;
     this.moves = false;
     this.panel.paint();
@@ -340,9 +345,7 @@ export class Play {
     this.panel.paint();
     await this.panel.story.tell(this.now.previous, this.now.steps);
     if (turn !== this.turn) return;
-    this.busy = false;
-    this.moves = false;
-    this.panel.paint();
+    this.rest();
   }
 
   showChance(played) {

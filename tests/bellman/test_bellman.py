@@ -255,7 +255,9 @@ def test_one_look_gives_what_two_looks_do(case):
         its_values, its_errors, its_policy = values.copy(), errors.copy(), policy.copy()
         for state in equation.order[1:].tolist():
             scratch = np.empty((2, 3))
-            conclude(state, equation, its_values, its_errors, its_policy, *scratch)
+            its_values[state], its_errors[state], its_policy[state] = conclude(
+                state, equation, its_values, its_errors, *scratch
+            )
             expected, choice = bellman.backup(state, equation, its_values)
             np.testing.assert_allclose(its_values[state], expected, rtol=1e-15)
             assert its_policy[state] == choice

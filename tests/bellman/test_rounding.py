@@ -179,11 +179,12 @@ def test_a_state(case, disturbance):
     ):
         values, errors = case.values.copy(), case.errors.copy()
         policy = np.full(len(values), -1)
-        conclude(0, case.equation, values, errors, policy, results, slacks)
+        values[0], errors[0], _ = conclude(0, case.equation, values, errors, results, slacks)
         assert Fraction(values[0]) - Fraction(errors[0]) <= low
         assert Fraction(values[0]) + Fraction(errors[0]) >= high
         new_values, new_errors = np.zeros((2, len(values)))
-        step(case.equation, case.values, case.errors, new_values, new_errors, policy)
+        both = case.values, case.errors, new_values, new_errors
+        step(case.equation, np.zeros(1, np.int64), *both, policy, results, slacks)
         assert Fraction(new_values[0]) - Fraction(new_errors[0]) <= low
         assert Fraction(new_values[0]) + Fraction(new_errors[0]) >= high
         values[0] += disturbance * max(1.0, abs(values[0]))

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.bellman.blocks import NUMBERS, VALUE, WEIGHT, isolate_jit
-from gamedp.bellman.equation import backup_jit
+from gamedp.bellman.equation import ONE
 from gamedp.runtime.floats import LEAST, TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
 
@@ -58,34 +58,38 @@ def rounded(
     errors: Floats,
 ) -> tuple[float, float]:
     """Return a choice's value, and its largest error by rounding and by its successors."""
+    # Names and unsigned numbers: see `backup`.
     graph = equation.graph
-    first = graph.transition_offsets[choice]
-    last = graph.transition_offsets[choice + 1]
-    if last - first == 1 and equation.discount == 1.0 and abs(equation.probabilities[first]) == 1.0:
+    successors, probabilities = graph.successors, equation.probabilities
+    discount = equation.discount
+    number = np.uintp(choice)
+    first = np.uintp(graph.transition_offsets[number])
+    last = np.uintp(graph.transition_offsets[number + ONE])
+    constant, size_of_constant = equation.constants[number], abs(equation.sizes[number])
+    if last - first == ONE and discount == 1.0 and abs(probabilities[first]) == 1.0:
         # A certain step: one addition, whose error is known exactly (Knuth's two-sum).
-        successor = graph.successors[first]
-        constant = equation.constants[choice]
-        addend = equation.probabilities[first] * values[successor]
+        successor = np.uintp(successors[first])
+        addend = probabilities[first] * values[successor]
         value = constant + addend
         part = value - constant
         lost = abs((constant - (value - part)) + (addend - part))
-        if abs(equation.sizes[choice]) != abs(constant):
-            lost += 2.0 * UNIT * abs(equation.sizes[choice])
+        if size_of_constant != abs(constant):
+            lost += 2.0 * UNIT * size_of_constant
         return value, (lost + errors[successor]) * UPWARD
     total = 0.0
     size = 0.0
     slack = 0.0
     for t in range(first, last):
-        successor = graph.successors[t]
-        term = equation.probabilities[t] * values[successor]
+        successor = np.uintp(successors[t])
+        term = probabilities[t] * values[successor]
         total += term
         size += abs(term)
-        slack += abs(equation.probabilities[t]) * errors[successor]
-    size = abs(equation.sizes[choice]) + equation.discount * size
-    slack = equation.discount * slack
-    count = last - first + 8
+        slack += abs(probabilities[t]) * errors[successor]
+    size = size_of_constant + discount * size
+    slack = discount * slack
+    count = np.int64(last - first) + 8
     return (
-        equation.constants[choice] + equation.discount * total,
+        constant + discount * total,
         (slack + count * UNIT * (size + slack)) * UPWARD + count * TINY,
     )
 
@@ -134,13 +138,12 @@ def conclude(
     equation: Equation,
     values: Floats,
     errors: Floats,
-    policy: Integers,
     results: Floats,
     slacks: Floats,
-) -> None:
-    """Give a state that cannot recur its value, its greedy choice and the error, in one pass.
+) -> tuple[float, float, int]:
+    """Return a state's value, its error as :func:`settle` has it, and its greedy choice.
 
-    The error is that of :func:`settle`.
+    Each choice is looked at once.
 
     Parameters
     ----------
@@ -163,9 +166,7 @@ def conclude(
     for number in range(count):
         if (results[number] - best) + slacks[number] > error:
             error = (results[number] - best) + slacks[number]
-    values[state] = sign * best
-    errors[state] = error * UPWARD
-    policy[state] = first + best_number
+    return sign * best, error * UPWARD, first + best_number
 
 
 conclude_jit = inlined(conclude)
@@ -203,25 +204,26 @@ settle_components_jit = compiled(settle_components)
 
 def step(
     equation: Equation,
+    states: Integers,
     values: Floats,
     errors: Floats,
     new_values: Floats,
     new_errors: Floats,
     policy: Integers,
+    results: Floats,
+    slacks: Floats,
 ) -> None:
-    """Go back one step of a finite horizon: from values and errors to new ones."""
-    graph = equation.graph
-    for state in range(len(values)):
-        if graph.choice_offsets[state] < graph.choice_offsets[state + 1]:
-            new_values[state], policy[state] = backup_jit(state, equation, values)
-            sign = 1.0 if equation.maximise[state] else -1.0
-            most = 0.0
-            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-                result, slack = rounded_jit(choice, equation, values, errors)
-                error = sign * (result - new_values[state]) + slack
-                if error > most:
-                    most = error
-            new_errors[state] = most * UPWARD
+    """Go back one step of a finite horizon: from values and errors to new ones of some states.
+
+    Parameters
+    ----------
+    results, slacks : (R,) float64
+        Scratch, for at least as many choices as a state has.
+    """
+    for state in states:
+        new_values[state], new_errors[state], policy[state] = conclude_jit(
+            state, equation, values, errors, results, slacks
+        )
 
 
 step_jit = compiled(step)

@@ -316,7 +316,9 @@ def solve_components(
             state = equation.order[start]
             if graph.choice_offsets[state] < graph.choice_offsets[state + 1]:
                 visits[0] += 1
-                conclude_jit(state, equation, values, errors, policy, results, slacks)
+                values[state], errors[state], policy[state] = conclude_jit(
+                    state, equation, values, errors, results, slacks
+                )
             continue
         if room is None:
             return number

@@ -485,18 +485,23 @@ def sweep_horizon(
     model = run.problem.model
     step_policies = room_for_policies(model, horizon)
     first_choices = model.choice_offsets[:-1]
+    counts = np.diff(model.choice_offsets)
+    states = np.flatnonzero(counts)
+    scratch = np.empty((2, int(counts.max(initial=0))))
     values, errors = run.values, run.errors
+    new_values, new_errors = values.copy(), errors.copy()
     following = None
     for step in range(horizon):
-        if step == horizon - 1:
-            before = attrs.evolve(run.problem, objective=FiniteHorizon(step))
-            following = (values, *widened(before, *outward(values, errors)))
-        new_values, new_errors = values.copy(), errors.copy()
-        residuals.step_jit(run.equation, values, errors, new_values, new_errors, run.policy)
-        values, errors = new_values, new_errors
+        residuals.step_jit(
+            run.equation, states, values, errors, new_values, new_errors, run.policy, *scratch
+        )
+        values, errors, new_values, new_errors = new_values, new_errors, values, errors
         step_policies[step] = np.maximum(run.policy - first_choices, 0)
-        run.visits[0] += model.num_states - len(model.terminals)
+        run.visits[0] += len(states)
         run.reporter.report(step + 1, horizon, f"{step + 1:,} steps to go")
+    if horizon:
+        before = attrs.evolve(run.problem, objective=FiniteHorizon(horizon - 1))
+        following = (new_values, *widened(before, *outward(new_values, new_errors)))
     run.values, run.errors = values, errors
     return step_policies, following
 

@@ -43,6 +43,8 @@ def sound_model(**changes):
         (lambda: gamedp.FiniteHorizon(2.7), "horizon is 2.7; it must be an integer"),
         (lambda: gamedp.FiniteHorizon("3"), "horizon is '3'"),
         (lambda: gamedp.FiniteHorizon(math.nan), "horizon is nan"),
+        (lambda: gamedp.FiniteHorizon(3, allowed=[1]), "allowed needs target"),
+        (lambda: gamedp.FiniteHorizon(3, target="aim"), "'aim' is not a set of states"),
         (lambda: gamedp.Discounted("a lot"), "discount is 'a lot'"),
         (lambda: gamedp.Discounted(None), "discount is None"),
         (lambda: gamedp.Discounted(math.nan), "discount is nan"),

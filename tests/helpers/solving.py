@@ -1,6 +1,7 @@
 """The solvers that tests compare, small models for them, and what their bounds must contain."""
 
 import numpy as np
+from hypothesis import strategies as st
 
 import gamedp
 from gamedp.runtime import registry
@@ -29,6 +30,15 @@ def assert_contains(solution, truth):
         solution.lower.tolist(), truth, solution.upper.tolist(), strict=True
     ):
         assert low <= value <= high  # of a float and a Fraction, Python compares the numbers
+
+
+@st.composite
+def bounded_targets(draw, model, horizon):
+    """Draw a target to reach within a horizon, perhaps through some states alone."""
+    masks = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
+    target, allowed = draw(masks.map(np.array)), draw(st.none() | masks.map(np.array))
+    optimum = draw(st.sampled_from(["max", "min"]))
+    return gamedp.FiniteHorizon(horizon, optimum, target=target, allowed=allowed)
 
 
 def walk(up=0.5, states=50):

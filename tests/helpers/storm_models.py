@@ -130,6 +130,10 @@ QUESTIONS = {
     'R{{"time"}}{optimum}=? [F "both"]': lambda of, opt: gamedp.TotalReward(opt, until=of["both"]),
     'R{{"cost"}}{optimum}=? [C]': lambda of, opt: gamedp.TotalReward(opt),
     'R{{"time"}}{optimum}=? [C<=7]': lambda of, opt: gamedp.FiniteHorizon(7, opt),
+    'P{optimum}=? [F<=5 "goal"]': lambda of, opt: gamedp.FiniteHorizon(5, opt, target=of["goal"]),
+    'P{optimum}=? ["safe" U<=3 "both"]': lambda of, opt: gamedp.FiniteHorizon(
+        3, opt, target=of["both"], allowed=of["safe"]
+    ),
     'R{{"cost"}}{optimum}=? [LRA]': lambda of, opt: gamedp.AverageReward(opt),
 }
 """Formulas of Storm's, and the objectives that ask the same."""

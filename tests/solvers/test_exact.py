@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from solving import bounded_targets
 
 import gamedp
 from gamedp.solvers.tools.exact import systems
@@ -58,6 +59,12 @@ def test_finite_horizons(model, horizon, optimum):
     solution = solve_exactly(model, gamedp.FiniteHorizon(horizon, optimum))
     assert_exact(solution)
     assert solution.step_policies.shape == (horizon, model.num_states)
+
+
+@relaxed
+@given(models(max_states=4, swaps=False), st.integers(0, 4), st.data())
+def test_a_target_within_a_horizon(model, horizon, data):
+    assert_exact(solve_exactly(model, data.draw(bounded_targets(model, horizon))))
 
 
 @relaxed

@@ -12,6 +12,7 @@ from solving import (
     FIXED_POINT,
     SOLVERS,
     assert_contains,
+    bounded_targets,
     loop,
     solve_within_rounding,
     walk,
@@ -118,6 +119,20 @@ def test_finite_horizon(model, horizon):
     solution = solve_within_rounding(model, objective, None, 1e-6)
     assert_contains(solution, exact_values(model, objective))
     assert solution.step_policies.shape == (horizon, model.num_states)
+
+
+@relaxed
+@given(models(swaps=False), st.integers(0, 6), st.data())
+def test_a_target_within_a_horizon(model, horizon, data):
+    """Against sums in rational numbers; and step by step, as much as shorter horizons."""
+    objective = data.draw(bounded_targets(model, horizon))
+    solution = solve_within_rounding(model, objective, None, 1e-9)
+    assert_contains(solution, exact_values(model, objective))
+    for steps in range(horizon + 1):
+        left = solution.steps_left(steps)
+        shorter = attrs.evolve(objective, horizon=steps)
+        assert left.objective == gamedp.Problem(model, shorter).objective
+        assert_contains(left, exact_values(model, shorter))
 
 
 @relaxed

@@ -25,7 +25,14 @@ from gamedp.adapters.environments import discrete_dp_of, endless
 from gamedp.adapters.packages import installed
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import Model
-from gamedp.model.objectives import AverageReward, Discounted, Reachability, TotalReward
+from gamedp.model.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    Reachability,
+    TotalReward,
+    is_probability,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -285,12 +292,13 @@ def _formula(
         message = "Storm is asked about models of one player alone."
         raise UnsupportedProblemError(message)
     optimum, rewards = objective.optimum, model.rewards
-    if isinstance(objective, Reachability):
+    if isinstance(objective, (Reachability, FiniteHorizon)) and is_probability(objective):
         labels = {"target": np.asarray(objective.target)}
-        path = 'F "target"'
+        within = f"<={objective.horizon}" if isinstance(objective, FiniteHorizon) else ""
+        path = f'F{within} "target"'
         if objective.allowed is not None:
             labels["allowed"] = np.asarray(objective.allowed)
-            path = '"allowed" U "target"'
+            path = f'"allowed" U{within} "target"'
         return f"P{optimum}=? [{path}]", labels, {}
     if (rewards < 0).any():
         message = "Storm is asked about rewards that are not negative."

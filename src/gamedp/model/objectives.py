@@ -315,7 +315,8 @@ class Discounted:
 class FiniteHorizon:
     """The expected sum of rewards over a number of steps; the best action depends on the time.
 
-    A payoff counts if the game ends within the horizon.
+    A payoff counts if the game ends within the horizon. With a `target` it is the probability of
+    reaching that within the horizon, and neither rewards nor payoffs count.
 
     Parameters
     ----------
@@ -323,6 +324,8 @@ class FiniteHorizon:
         Number of steps.
     optimum : {"max", "min"}
         Player 0's goal.
+    target, allowed : StateSet, optional
+        As for :class:`Reachability`.
 
     Examples
     --------
@@ -336,10 +339,31 @@ class FiniteHorizon:
     (3.0, 1)
     >>> solution.steps_left(1).value(0), solution.steps_left(1).best_action(0)
     (1.0, 0)
+
+    The end within two steps, of a state that is left every second time:
+
+    >>> model = gamedp.Model.from_arrays(
+    ...     choice_offsets=[0, 1, 1], transition_offsets=[0, 2], successors=[0, 1],
+    ...     probabilities=[0.5, 0.5], terminals=[1],
+    ... )
+    >>> gamedp.solve(model, gamedp.FiniteHorizon(2, target=[1])).value(0)
+    0.75
     """
 
     horizon: int = attrs.field(converter=_as_steps, validator=_is_horizon)
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
+    target: Any = attrs.field(
+        default=None, converter=_states_if_any, eq=_by_content, hash=False, kw_only=True
+    )
+    allowed: Any = attrs.field(
+        default=None, converter=_states_if_any, eq=_by_content, hash=False, kw_only=True
+    )
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a way without an aim."""
+        if self.allowed is not None and self.target is None:
+            message = "allowed needs target: it says on which states one may get there."
+            raise InvalidParameterError(message)
 
 
 Objective: TypeAlias = TotalReward | Reachability | Discounted | FiniteHorizon | AverageReward
@@ -407,8 +431,29 @@ def draw_of(objective: Objective, model: Any) -> float:
 
 def has_target(objective: Objective) -> bool:
     """Return whether an objective names states at which it ends."""
-    until = getattr(objective, "until", None)
-    return isinstance(objective, Reachability) or until is not None
+    return is_probability(objective) or getattr(objective, "until", None) is not None
+
+
+def is_probability(objective: Objective) -> bool:
+    """Return whether an objective is the probability of reaching a target: nothing is earned."""
+    return getattr(objective, "target", None) is not None
+
+
+def over_in(objective: Objective) -> NDArray[np.bool_] | None:
+    """Return in which states a resolved objective has ended; None if it names no such states."""
+    if not isinstance(objective, (Reachability, FiniteHorizon)) or objective.target is None:
+        return getattr(objective, "until", None)
+    target: NDArray[np.bool_] = objective.target
+    return target if objective.allowed is None else target | ~objective.allowed
+
+
+def known_at_the_end(objective: FiniteHorizon, model: Any) -> NDArray[np.float64]:
+    """Return the values of a resolved finite horizon with no steps to go, (S,)."""
+    if objective.target is not None:
+        return np.asarray(objective.target, np.float64)
+    values = np.zeros(model.num_states)
+    values[model.terminals] = model.payoffs
+    return values
 
 
 def sum_of_values(objective: Objective, constant_sum: float) -> float | None:
@@ -418,7 +463,7 @@ def sum_of_values(objective: Objective, constant_sum: float) -> float | None:
     reached by some plays, the sum is not constant. If one player reaches a target with some
     probability, the other one prevents it with the complementary one.
     """
-    if isinstance(objective, Reachability):
+    if is_probability(objective):
         return 1.0
     if constant_sum == 0 or isinstance(objective, AverageReward):
         return 0.0
@@ -450,7 +495,7 @@ def resolved(objective: Objective, model: Any) -> Objective:
         If the model does not have one of the states.
     """
     check_objective(objective)
-    if not isinstance(objective, (TotalReward, Reachability)):
+    if not has_target(objective):
         return objective
     sets: dict[str, Any] = {
         name: _mask(getattr(objective, name), name, model)

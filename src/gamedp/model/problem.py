@@ -20,9 +20,9 @@ from gamedp.model.objectives import (
     Discounted,
     FiniteHorizon,
     Objective,
-    Reachability,
     TotalReward,
     has_target,
+    is_probability,
     resolved,
     value_of_endless_play,
 )
@@ -250,7 +250,7 @@ class Problem(AnyProblem[Model]):
     @functools.cached_property
     def has_one_sign(self) -> bool:
         """Whether no two rewards or payoffs have different signs, to whichever player."""
-        if isinstance(self.objective, Reachability):
+        if is_probability(self.objective):
             return True  # nothing but 1 at the target
         if self.model.has_swaps:
             return False
@@ -277,6 +277,9 @@ class Problem(AnyProblem[Model]):
             raise UnsupportedProblemError(message)
         structure = model.structure
         constants, sizes = self._constants
+        if isinstance(self.objective, FiniteHorizon) and is_probability(self.objective):
+            constants = sizes = np.zeros(model.num_choices)
+            constants.flags.writeable = False  # typed as others, so that kernels compile once
         return Equation(
             graph=structure.graph,
             probabilities=model.probabilities,
@@ -322,7 +325,7 @@ class Problem(AnyProblem[Model]):
         zero if all that is received has one sign.
         """
         model = self.model
-        if isinstance(self.objective, Reachability):
+        if is_probability(self.objective):
             return 0.0, 1.0
         if isinstance(self.objective, AverageReward):
             return -np.inf, np.inf

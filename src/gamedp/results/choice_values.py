@@ -15,7 +15,7 @@ from gamedp.bellman.enclosures import (
 )
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import given_numbers
-from gamedp.model.objectives import AverageReward, FiniteHorizon, Reachability
+from gamedp.model.objectives import AverageReward, FiniteHorizon, is_probability, over_in
 from gamedp.results.base import exact_mean
 
 if TYPE_CHECKING:
@@ -35,12 +35,7 @@ class ChoiceValues(NamedTuple):
 
 def decided(solution: Table) -> Flags | None:
     """Return in which states the objective has ended; None if it names no such states."""
-    objective = solution.objective
-    if isinstance(objective, Reachability):
-        target = np.asarray(objective.target)
-        return target if objective.allowed is None else target | ~np.asarray(objective.allowed)
-    until = getattr(objective, "until", None)
-    return None if until is None else np.asarray(until)
+    return over_in(solution.objective)
 
 
 def choice_values(
@@ -87,7 +82,7 @@ def choice_values(
     rewards: Floats = np.zeros(end - first)
     shares: Floats = np.zeros(end - first)
     reward_off, total = 0.0, 0.0
-    if not isinstance(objective, (Reachability, AverageReward)):
+    if not (is_probability(objective) or isinstance(objective, AverageReward)):
         rewards, reward_off = _of_player(model.rewards[first:end], player), model.rounding[1]
         if model.constant_sum and swapped.any():
             total = model.constant_sum
@@ -107,7 +102,7 @@ def choice_values(
     # Added in the solvers' order, so that the best choice has the state's value to the bit.
     with np.errstate(over="ignore", invalid="ignore"):
         totals = rewards + shares + discount * estimated_sums(offsets, weights, values)
-    if isinstance(objective, Reachability):
+    if is_probability(objective):
         bounds = np.clip(bounds[0], 0.0, 1.0), np.clip(bounds[1], 0.0, 1.0)
     totals = np.clip(np.where(np.isnan(totals), bounds[0], totals), *bounds)
     return _where_it_goes_on(solution, first, end, ChoiceValues(totals, *bounds))
@@ -124,7 +119,7 @@ def exact_choice_bounds(solution: Table, first: int, end: int) -> tuple[NDArray[
     known: Any = (solution.exact, solution.exact)
     if isinstance(objective, FiniteHorizon):
         known = [numbers.tolist() for numbers in _following(solution)[1:]]
-    earns = not isinstance(objective, (Reachability, AverageReward))
+    earns = not (is_probability(objective) or isinstance(objective, AverageReward))
     discount = Fraction(getattr(objective, "discount", 1.0))
     rewards, weights = given_numbers(model, "rewards"), given_numbers(model, "probabilities")
     bounds = np.empty((2, end - first), object)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.bellman.enclosures import rounded_outward
 from gamedp.errors import InvalidParameterError, LimitExceededError, UnsupportedProblemError, shown
-from gamedp.model.objectives import FiniteHorizon
+from gamedp.model.objectives import FiniteHorizon, is_probability, known_at_the_end, over_in
 from gamedp.results.choice_values import choice_values
 
 if TYPE_CHECKING:
@@ -65,18 +65,28 @@ def step_values(solution: Table) -> tuple[Floats, Floats, Floats]:
     )
     shape = (3, horizon + 1, model.num_states)
     values, lower, upper = found = room_for_steps(model, shape, np.float64, message)
-    payoffs = rounded_outward(model.payoffs, model.payoffs, model.rounding[0])
-    for numbers, paid in zip(found, (model.payoffs, *payoffs), strict=True):
-        numbers[:, model.terminals] = paid
-    inner = np.flatnonzero(np.diff(model.choice_offsets))
-    places = model.choice_offsets[inner]
+    known = known_at_the_end(objective, model)
+    off = 0.0 if is_probability(objective) else model.rounding[0]
+    ends, over = np.diff(model.choice_offsets) == 0, over_in(objective)
+    ends = ends if over is None else ends | over
+    of_ends = known[ends]
+    for numbers, ended in zip(
+        found, (of_ends, *rounded_outward(of_ends, of_ends, off)), strict=True
+    ):
+        numbers[:, ends] = ended
+    movers = np.flatnonzero(np.diff(model.choice_offsets))
+    goes_on = ~ends[movers]
+    inner = movers[goes_on]
+    places = model.choice_offsets[movers]
     most = (model.players[inner] == 0) == (objective.optimum == "max")
     for step in range(1, horizon if len(inner) else 0):
         before = (values[step - 1], lower[step - 1], upper[step - 1])
         of_all = choice_values(solution, 0, model.num_choices, following=before)
         for row, of_choices in zip(found[:, step], of_all, strict=True):
-            best = np.maximum.reduceat(of_choices, places)
-            row[inner] = np.where(most, best, np.minimum.reduceat(of_choices, places))
+            best, worst = (
+                each.reduceat(of_choices, places)[goes_on] for each in (np.maximum, np.minimum)
+            )
+            row[inner] = np.where(most, best, worst)
     values[-1], lower[-1], upper[-1] = solution.values, solution.lower, solution.upper
     found.flags.writeable = False
     return found[0], found[1], found[2]
@@ -112,9 +122,10 @@ def steps_left(solution: TableT, numbers: tuple[Floats, Floats, Floats], steps: 
         chosen = offsets[:-1] + step_policies[count - 1]
         policy = np.where(np.diff(offsets) > 0, chosen, -1)
     before = (values[count - 1], lower[count - 1], upper[count - 1]) if count else None
+    objective: Any = solution.objective
     return attrs.evolve(
         solution,
-        objective=FiniteHorizon(count, solution.objective.optimum),
+        objective=attrs.evolve(objective, horizon=count),
         values=values[count],
         lower=lower[count],
         upper=upper[count],

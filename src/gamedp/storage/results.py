@@ -102,10 +102,11 @@ def encode_objective(objective: Objective) -> dict[str, Any]:
 
 def restore_objective(encoded: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Objective:
     """Return the objective from the result of `encode_objective` and the arrays beside it."""
-    if encoded["class"].endswith("TotalReward"):
-        # Older folders have no draw here, see `with_draw`.
-        encoded = {**encoded, "fields": {**encoded["fields"]}}
-        encoded["fields"].setdefault("draw", None)
+    # Older folders lack these: of the draw, see `with_draw`.
+    later = {"TotalReward": ("draw",), "FiniteHorizon": ("target", "allowed")}
+    encoded = {**encoded, "fields": {**encoded["fields"]}}
+    for name in later.get(encoded["class"].rpartition(":")[2], ()):
+        encoded["fields"].setdefault(name, None)
     objective: Objective = decode_object(encoded, OBJECTIVES.get)
     sets: dict[str, Any] = {name: arrays[name] for name in SETS if name in arrays}
     return attrs.evolve(objective, **sets)

@@ -112,7 +112,8 @@ def _solved(
         raise gamedp.UnsupportedProblemError(message)
     game, ends_early = _unfolded(model, objective), _has_target(objective)
     if isinstance(objective, gamedp.FiniteHorizon):
-        return _after_steps(game, objective.horizon)[: model.num_states]
+        ends, _ = _ends(model, objective, game.known)
+        return _after_steps(attrs.evolve(game, known=ends), objective.horizon)[: model.num_states]
     if restrict is not None:
         restrict(game.rows)
     if isinstance(objective, gamedp.AverageReward):
@@ -140,9 +141,8 @@ def _solved(
 
 
 def _has_target(objective: Any) -> bool:
-    return isinstance(objective, gamedp.Reachability) or (
-        getattr(objective, "until", None) is not None
-    )
+    names = ("target", "until")
+    return any(getattr(objective, name, None) is not None for name in names)
 
 
 def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Any]:
@@ -245,7 +245,7 @@ def _ends(
     objective = gamedp.Problem(model, objective).objective
     ends: list[Number | None] = list(known)
     missed: Missed = "sum"
-    if isinstance(objective, gamedp.Reachability):
+    if getattr(objective, "target", None) is not None:
         missed = "nothing"
         for state in range(len(known)):
             original = state % model.num_states
@@ -340,7 +340,7 @@ def _unfolded(model: gamedp.Model, objective: Any) -> RationalGame:
     swaps players.
     """
     num_states, discount = model.num_states, Fraction(getattr(objective, "discount", 1))
-    counts = not isinstance(objective, gamedp.Reachability)
+    counts = getattr(objective, "target", None) is None
     known: list[Fraction | None] = [None] * (2 * num_states)
     for state, payoff in zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True):
         known[state] = Fraction(payoff)
@@ -449,7 +449,7 @@ def _after_steps(game: RationalGame, steps: int) -> list[Fraction]:
     for _ in range(steps):
         values = [
             values[state]
-            if not choices
+            if game.known[state] is not None
             else (max if most else min)(choice_value(row, values) for row in choices)
             for state, (choices, most) in enumerate(zip(game.rows, game.maximise, strict=True))
         ]

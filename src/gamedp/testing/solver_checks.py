@@ -349,7 +349,7 @@ class _SolverTrial:
             return
         inner = np.flatnonzero(np.diff(model.choice_offsets)).tolist()
         for steps in range(1, horizon + 1):
-            left = gamedp.FiniteHorizon(steps, objective.optimum)
+            left = attrs.evolve(objective, horizon=steps)  # type: ignore[arg-type] # it is one
             truth, choice_values = exact_values(model, left), exact_choice_values(model, left)
             for state in inner:
                 first, end = model.choice_offsets[state : state + 2].tolist()
@@ -531,6 +531,12 @@ def small_problems() -> dict[str, gamedp.Problem]:
         "three steps": gamedp.Problem(ring, gamedp.FiniteHorizon(3)),
         "ten steps of a walk": gamedp.Problem(walk, gamedp.FiniteHorizon(10)),
         "no steps": gamedp.Problem(ring, gamedp.FiniteHorizon(0)),
+        "to reach within three steps": gamedp.Problem(
+            opponents, gamedp.FiniteHorizon(3, target=[3])
+        ),
+        "to reach within three steps, through some": gamedp.Problem(
+            waiting, gamedp.FiniteHorizon(3, "min", target=[2], allowed=[0])
+        ),
         "to reach, not to wait": gamedp.Problem(waiting, gamedp.Reachability([2])),
         "to reach, at the least": gamedp.Problem(waiting, gamedp.Reachability([2], None, "min")),
         "to reach through some": gamedp.Problem(waiting, gamedp.Reachability([2], allowed=[0])),

@@ -21,6 +21,7 @@ from gamedp.certificates.checking.directions import (
     Direction,
     Ending,
     check_draw,
+    known_values,
     oriented,
     refusal,
     words_of,
@@ -284,25 +285,25 @@ def recompute(
     reporter: Reporter,
 ) -> tuple[Floats, Floats]:
     """Return bounds of the totals over the horizon, computed step by step, rounded outward."""
-    start = np.zeros(model.num_states)
-    start[model.terminals] = model.payoffs
+    ends, start = known_values(model, objective)
     lower = upper = start
     for step in range(objective.horizon):
         reporter.report(step, objective.horizon, f"{step:,} steps to go")
         before = lower, upper
         now = attrs.evolve(certificate, lower=lower, upper=upper)
         lower, upper = (
-            _step_back(model, oriented(model, now, objective, sign), start) for sign in (1.0, -1.0)
+            _step_back(model, oriented(model, now, objective, sign), ~ends, start)
+            for sign in (1.0, -1.0)
         )
         if all(map(np.array_equal, before, (lower, upper))):
             break  # each further step does the same
     return lower, upper
 
 
-def _step_back(model: Model, direction: Direction, start: Floats) -> Floats:
+def _step_back(model: Model, direction: Direction, going_on: Flags, start: Floats) -> Floats:
     """Return a bound with one more step to go, from the one of `direction`."""
     earlier = direction.sign * start
-    for rows in slices(model):
+    for rows in slices(model, going_on):
         values = choice_values(model, direction, direction.inequalities[0], rows).lower()
         earlier[rows.movers] = np.where(
             direction.maximise[rows.movers],

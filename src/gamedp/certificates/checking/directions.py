@@ -24,6 +24,8 @@ from gamedp.model.objectives import (
     Objective,
     Reachability,
     TotalReward,
+    has_target,
+    is_probability,
     value_of_endless_play,
 )
 
@@ -150,7 +152,7 @@ def refusal(model: Model, objective: Objective) -> str:
             "such a certificate is for one player or two opponents; of others, equilibria are "
             "certified."
         )
-    if model.has_swaps and (sums_until(objective) or isinstance(objective, Reachability)):
+    if model.has_swaps and has_target(objective):
         return (
             "there are no certificates for a target where the players change places (canonical): "
             "one player wants to reach it, and the other does not."
@@ -183,6 +185,8 @@ def words_of(model: Model, objective: Objective) -> str:
         FiniteHorizon: "expected total over the horizon",
         AverageReward: "expected reward per step in the long run",
     }[type(objective)]
+    if isinstance(objective, FiniteHorizon) and is_probability(objective):
+        what = "probability that the target is reached within the horizon"
     who = "largest" if objective.optimum == "max" else "smallest"
     return (
         f"For every state, the {who} {what} that player 0 can secure"
@@ -394,7 +398,7 @@ def known_values(model: Model, objective: Objective) -> tuple[Flags, Floats]:
     """Return the states whose value is known from the outset, and these values."""
     ends = np.diff(model.choice_offsets) == 0
     values = np.zeros(model.num_states)
-    if isinstance(objective, Reachability):
+    if isinstance(objective, (Reachability, FiniteHorizon)) and is_probability(objective):
         values[objective.target] = 1.0
         ends |= objective.target
         if objective.allowed is not None:
@@ -419,7 +423,7 @@ def oriented(
     if sign < 0:
         pair, ranks, gains, biases = (-pair[1], -pair[0]), ranks[::-1], gains[::-1], biases[::-1]
     ends, values = known_values(model, objective)
-    reaching = isinstance(objective, Reachability)
+    reaching = is_probability(objective)
     rests = (evidence.get("lower_rest"), evidence.get("upper_rest"))
     if sign < 0:
         low, high = (None if rest is None else -rest for rest in rests)

@@ -43,6 +43,7 @@ from gamedp.model.objectives import (
     FiniteHorizon,
     Reachability,
     TotalReward,
+    over_in,
 )
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
@@ -207,15 +208,8 @@ def _refused_at_once(problem: Problem) -> str:
 
 def _over(problem: Problem) -> Flags:
     """Return the states at which the objective ends."""
-    objective = problem.objective
-    over = np.zeros(problem.model.num_states, np.bool_)
-    if isinstance(objective, Reachability):
-        over |= objective.target
-        if objective.allowed is not None:
-            over |= ~objective.allowed
-    elif isinstance(objective, TotalReward) and objective.until is not None:
-        over |= objective.until
-    return over
+    over = over_in(problem.objective)
+    return np.zeros(problem.model.num_states, np.bool_) if over is None else over
 
 
 def _unfolded(problem: Problem) -> Problem:

@@ -242,7 +242,7 @@ def search_depth_first(
     alone can make a total infinite.
     """
     model, objective = problem.model, problem.objective
-    if model.is_general_sum or not has_target(objective):
+    if model.is_general_sum or not has_target(objective) or isinstance(objective, FiniteHorizon):
         return None
     free = model.num_choices > model.num_states - len(model.terminals)
     if free and model.num_transitions > MAX_SEARCHED_TRANSITIONS:

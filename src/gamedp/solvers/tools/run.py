@@ -10,7 +10,14 @@ import numpy as np
 from gamedp.bellman import residuals
 from gamedp.bellman.enclosures import rounded_outward
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
-from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, Reachability
+from gamedp.model.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    is_probability,
+    known_at_the_end,
+    over_in,
+)
 from gamedp.reduction import never, quotient_kernels
 from gamedp.results.status import Status, width_of
 from gamedp.results.step_values import room_for_steps
@@ -485,10 +492,13 @@ def sweep_horizon(
     model = run.problem.model
     step_policies = room_for_policies(model, horizon)
     first_choices = model.choice_offsets[:-1]
-    counts = np.diff(model.choice_offsets)
-    states = np.flatnonzero(counts)
+    objective: Any = run.problem.objective
+    counts, over = np.diff(model.choice_offsets), over_in(objective)
+    states = np.flatnonzero(counts if over is None else np.where(over, 0, counts))
     scratch = np.empty((2, int(counts.max(initial=0))))
-    values, errors = run.values, run.errors
+    values, errors = known_at_the_end(objective, model), run.errors
+    if horizon and over is not None:
+        run.policy[over] = np.where(counts, first_choices, -1)[over]  # any choice will do
     new_values, new_errors = values.copy(), errors.copy()
     following = None
     for step in range(horizon):
@@ -500,7 +510,7 @@ def sweep_horizon(
         run.visits[0] += len(states)
         run.reporter.report(step + 1, horizon, f"{step + 1:,} steps to go")
     if horizon:
-        before = attrs.evolve(run.problem, objective=FiniteHorizon(horizon - 1))
+        before = attrs.evolve(run.problem, objective=attrs.evolve(objective, horizon=horizon - 1))
         following = (new_values, *widened(before, *outward(new_values, new_errors)))
     run.values, run.errors = values, errors
     return step_policies, following
@@ -550,7 +560,7 @@ def widened(
     """
     model, objective = problem.model, problem.objective
     payoff, reward, part = rounding or model.rounding
-    if isinstance(objective, Reachability) or not (payoff or reward):
+    if is_probability(objective) or not (payoff or reward):
         return lower, upper
     amount: Any = payoff
     if reward > 0:

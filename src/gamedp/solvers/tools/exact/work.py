@@ -32,7 +32,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
-from gamedp.model.objectives import Discounted
+from gamedp.model.objectives import Discounted, is_probability, known_at_the_end, over_in
 from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import Reporter
@@ -178,15 +178,24 @@ class Work:
         counts = np.diff(model.choice_offsets)
         policy = np.full(model.num_states, -1, np.int64)
         step_policies = room_for_policies(model, horizon)
+        objective: Any = self.problem.objective
+        earns, over = not is_probability(objective), over_in(objective)
         zero = rational(0)
-        values = [self.numbers.payoffs.get(state, zero) for state in range(model.num_states)]
+        if earns:
+            values = [self.numbers.payoffs.get(state, zero) for state in range(model.num_states)]
+        else:
+            values = [rational(int(known)) for known in known_at_the_end(objective, model)]
+        going_on = np.flatnonzero(counts if over is None else np.where(over, 0, counts)).tolist()
+        if horizon and over is not None:
+            policy[over] = np.where(counts, model.choice_offsets[:-1], -1)[over]
+            self.tight[np.repeat(over, counts)] = True
         for step in range(horizon):
             self.check_limits()
             self.following, following = values, list(values)
-            for state in np.flatnonzero(counts).tolist():
+            for state in going_on:
                 first = int(model.choice_offsets[state])
                 results = [
-                    self._choice_value(choice, values)
+                    self._choice_value(choice, values, earns=earns)
                     for choice in range(first, first + counts[state])
                 ]
                 following[state] = max(results) if wants_most[state] else min(results)
@@ -199,11 +208,11 @@ class Work:
             self.reporter.report(step + 1, horizon, f"{step + 1:,} steps to go")
         return values, policy, step_policies
 
-    def _choice_value(self, choice: int, values: list[Value]) -> Rational:
+    def _choice_value(self, choice: int, values: list[Value], *, earns: bool) -> Rational:
         """Return the value of a choice if these are the values one step later."""
         model, numbers = self.problem.model, self.numbers
         row = slice(*model.transition_offsets[choice : choice + 2].tolist())
-        total = numbers.reward(choice)
+        total = numbers.reward(choice) if earns else rational(0)
         for successor, sign, probability in zip(
             model.successors[row].tolist(),
             model.probabilities[row].tolist(),

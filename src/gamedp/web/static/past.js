@@ -4,7 +4,7 @@ import { tree } from "./address.js";
 import { chart } from "./chart.js";
 import { become, focusOn, h, s, unseen } from "./dom.js";
 import { capital, named, words } from "./words.js";
-import { change, fallOf } from "./worth.js";
+import { change, fallOf, isResult } from "./worth.js";
 
 const TINY = 5e-5; // below what is shown
 const MOST_NAMES = 6; // of the plies of a branch
@@ -43,7 +43,7 @@ export function past(play) {
     }));
     const isNew = play.now && !play.line.actions.length;
     note.textContent = [
-      play.pastTrouble || (isNew ? words.historyEmpty : known?.kind === "none" ? words.historySearch : ""),
+      play.pastTrouble || (isNew ? words.historyEmpty : known?.kind === "none" ? words[play.hasChance ? "historySearchChance" : "historySearch"] : ""),
       play.leftOut ? words.leftOut(play.leftOut) : "",
     ].filter(Boolean).join(" ");
     search.hidden = known?.kind !== "none" || !plies.length || known.values !== null;
@@ -158,11 +158,13 @@ export function searchedReport(play, known, go) {
 }
 
 function reportOf(play, known, go) {
+  const hasChance = play.hasChance || known.plies.some((ply) => ply.probability < 1);
   const rows = known.players.map((each) =>
     h("tr", {}, h("th", { scope: "row" }, play.nameOf(each.player)),
       h("td", {}, String(each.choices)), h("td", {}, String(each.mistakes)),
-      h("td", {}, change(play.now, each.cost, false)), h("td", {}, change(play.now, each.luck))));
-  const heads = [words.reportWho, words.reportChoices, words.reportMistakes, words.reportCost, words.reportLuck];
+      isResult(play.now) ? null : h("td", {}, change(play.now, each.cost, false)), hasChance ? h("td", {}, change(play.now, each.luck)) : null));
+  const heads = [words.reportWho, words.reportChoices, words.reportMistakes,
+    ...(isResult(play.now) ? [] : [words.reportCost]), ...(hasChance ? [words.reportLuck] : [])];
   const mistakes = known.mistakes.map((n) => {
     const ply = known.plies[n];
     return h("li", {}, h("button", { type: "button", class: "ply", onclick: () => go(ply.ply) },

@@ -550,6 +550,7 @@ export class Play {
 
   drawBoard() {
     this.memory.narrow = NARROW.matches;
+    this.memory.you = this.people.length === 1 ? this.people[0] : undefined;
     return draw(this.now.view, this.now.text, this.memory);
   }
 }

@@ -317,10 +317,7 @@ def presets_of(kind: type) -> list[dict[str, Any]]:
 
 
 def _example(rules: Rules) -> dict[str, Any] | None:
-    """Return one action at the start, in words and as views before and after it; None without.
-
-    The action in the middle: the first one is often at the edge of a board, or the worst.
-    """
+    """Return the middle action of the start, in words and as views before and after; or None."""
     game, state = rules.game, rules.initial()[0][1]
     if not hasattr(game, "view") or game.is_terminal(state):
         return None

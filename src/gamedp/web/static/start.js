@@ -27,8 +27,9 @@ export function headline(game, parameters) {
     const key = `${name}=${value}`;
     const text = named(key, game.texts);
     if (text !== key) return [text];
-    return isNamed || !(name in game.given || name in parameters) ? []
-      : [`${named(name, game.texts)}: ${setting(value)}`];
+    const isChosen = name in game.given || (name in parameters && !same(value, defaultsOf(game)[name]));
+    return isNamed || !isChosen ? []
+      : [`${named(name, game.texts).replaceAll("_", " ")}: ${setting(value)}`];
   });
   const isPlain = same(all, { ...defaultsOf(game), ...game.given });
   if (isNamed && !isOther) said.push(named(preset.name, game.texts));

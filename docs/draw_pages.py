@@ -29,7 +29,7 @@ from browser import SEEN, chromium, served
 
 FOLDER = Path(__file__).parent / "_static"
 COLOURS = {"surface": 256}
-FEW_COLOURS = 64
+FEW_COLOURS = 128
 GAMES = ("mancala", "matches", "nim", "wubbel")
 KNIFFEL = "23346.33.13335.333.33356.c_22555.22555.22555.22555.22555.i_23556"
 """Twelve points for threes, a full house, and the first throw of the third round."""

@@ -198,9 +198,7 @@ CUT = """
 
 
 @pytest.mark.parametrize("locale", ["en-US", "de-DE"])
-@pytest.mark.parametrize(
-    ("name", "line"), [("wubbel", [0]), ("matches", [1]), ("mancala", [1])]
-)
+@pytest.mark.parametrize(("name", "line"), [("wubbel", [0]), ("matches", [1]), ("mancala", [1])])
 def test_actions_are_at_the_thumb_on_a_telephone(visit, name, line, locale):
     page = visit(
         address(name, a=line, o=[1 - len(line)], seats=PEOPLE), width=360, height=640, locale=locale

@@ -67,7 +67,11 @@ def test_who_is_in_a_hurry_skips_the_steps(visit, way):
 def test_what_becomes_known_while_steps_are_shown_again_is_seen_after_them(visit):
     page = visit(address("mancala", **CHAIN), motion="no-preference", patched=STANDING)
     asked = []
-    page.route("**/history", asked.append)
+
+    def hold(route):
+        asked.append(route)
+
+    page.route("**/history", hold)
     open_actions(page).first.press("Enter")
     page.get_by_role("button", name="Skip").press("Enter")
     again = page.get_by_role("button", name="Show again")

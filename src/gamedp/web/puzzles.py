@@ -41,7 +41,7 @@ MOST_NEAR = 2
 """Largest number of puzzles of one such part with the same best action: they look much the same."""
 
 FEW_GAPS = 4
-"""Where there are no more gaps than these, as between a win and a loss, nothing is much the same."""
+"""Where there are no more gaps, as between a win and a loss, nothing is much the same."""
 
 MOST_PLAYED = 20_000
 """Largest number of positions to which a game is played if its states cannot be given."""
@@ -96,7 +96,7 @@ def puzzle_list(
     lines = None if played is not None else _lines(made)
     puzzles: list[dict[str, Any]] = []
     alike: collections.Counter[int] = collections.Counter()
-    near: collections.Counter[tuple[int, int]] = collections.Counter()
+    near: collections.Counter[tuple[int, int | None]] = collections.Counter()
     own = bounds_in_equilibria(solution) if rules.is_general_sum else None
     for index, level in _candidates(solution, own):
         state = solution.model.state(index)
@@ -118,12 +118,11 @@ def puzzle_list(
             choices = slice(*solution.model.choice_offsets[index : index + 2].tolist())
             lower, second = own[0][choices].max(), np.sort(own[1][choices])[-2]
         action = best[0].action
-        if not lower > second or alike[action] == MOST_ALIKE:
-            continue
-        if level is not None and near[action, level] == MOST_NEAR:
+        is_full = alike[action] == MOST_ALIKE or near[action, level] == MOST_NEAR
+        if not lower > second or is_full:
             continue
         alike[action] += 1
-        near[action, level or 0] += 1
+        near[action, level] += level is not None
         shown = shown_position(
             made, Played(rules, [state], earned=[0.0] * rules.num_players), None, basis
         )

@@ -51,14 +51,14 @@ export class Panel {
     this.past = past(play);
     this.why = whyOf(play);
     this.task = h("div", { class: "puzzle", hidden: true });
-    this.toPuzzles = h("a", { hidden: true }, words.puzzles);
+    this.toPuzzles = h("a", { class: "all", hidden: true }, words.puzzles);
     this.surface = play.game.surface ? surfaceOf(play) : null;
     play.page.replaceChildren(
       h("div", { class: "play" },
         h("section", { class: "table" },
           h("div", { class: "title" }, this.heading,
             said.length ? h("p", { class: "rules" }, said.join(" · ")) : null,
-            h("nav", { class: "ways" }, this.toPuzzles, h("a", { href: "#" }, words.otherGames))),
+            h("nav", { class: "ways" }, this.toPuzzles, h("a", { href: "#", class: "all" }, words.otherGames))),
           rulesOf(play.game, all, example, this.isFirst),
           this.task,
           this.status,
@@ -99,8 +99,15 @@ export class Panel {
     this.paintBanner();
     this.surface?.follow?.(play.now);
     this.giveFocus();
-    const isOver = play.now.over && play.isLive;
-    if (isOver && this.wasOver === false) this.status.scrollIntoView({ block: "center" }); // how it has ended is seen
+    this.showEnd();
+  }
+
+  // How it has ended is seen, wherever one has scrolled to; a page around this one stays where it is.
+  showEnd() {
+    const isOver = this.play.now.over && this.play.isLive;
+    const { top, bottom } = this.status.getBoundingClientRect();
+    const isSeen = window.parent !== window || (top >= 0 && bottom <= innerHeight);
+    if (isOver && this.wasOver === false && !isSeen) this.status.scrollIntoView({ block: "center" });
     this.wasOver = isOver;
   }
 
@@ -140,9 +147,8 @@ export class Panel {
     const { line } = this.play;
     if (this.status.textContent === text && this.said === line) return;
     this.said = line;
-    this.status.textContent = text;
-    const result = this.play.now?.over && this.play.isLive && resultWords(this.play);
-    if (result) this.status.replaceChildren(h("b", {}, result), text.slice(result.length));
+    const result = this.play.now?.over && this.play.isLive && text && resultWords(this.play);
+    this.status.replaceChildren(...(result ? [h("b", {}, result), text.slice(result.length)] : [text]));
   }
 
   statusWords() {

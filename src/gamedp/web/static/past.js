@@ -17,13 +17,13 @@ export function past(play) {
     words.searchBack);
   const report = h("div", { class: "report", hidden: true });
   const go = (ply) => play.look(Math.max(0, Math.min(play.line.actions.length, ply)));
-  const arrow = (path, name, to) =>
-    h("button", { type: "button", class: "tool arrow", "aria-label": name, title: name, onclick: () => go(to()) },
+  const arrow = (path, name, to, key) =>
+    h("button", { type: "button", class: "tool arrow", "aria-label": name, "aria-keyshortcuts": key, title: name, onclick: () => go(to()) },
       s("svg", { viewBox: "0 0 20 20", width: 18, height: 18, "aria-hidden": "true" }, s("path", { d: path })));
   const arrows = h("div", { class: "arrows" },
     arrow("M16 4v12L7 10zM4 4h2v12H4z", words.first, () => 0),
-    arrow("M14 4v12L5 10z", words.back, () => play.cursor - 1),
-    arrow("M6 4v12l9-6z", words.forward, () => play.cursor + 1),
+    arrow("M14 4v12L5 10z", words.back, () => play.cursor - 1, "ArrowLeft"),
+    arrow("M6 4v12l9-6z", words.forward, () => play.cursor + 1, "ArrowRight"),
     arrow("M4 4v12l9-6zM14 4h2v12h-2z", words.last, () => play.line.actions.length));
   const element = h("section", { class: "past" },
     h("div", { class: "past-head" }, h("h2", {}, words.history), arrows),

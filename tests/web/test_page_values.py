@@ -87,15 +87,20 @@ def in_words(name, value, length):
     return f", {int(value * 100) if value in {0, 1} else share}\N{NO-BREAK SPACE}% to win"
 
 
+STARS = {"certain": "★", "possible": "☆", "no": ""}
+
+
 def numbers_of(name, solution, found, rules, state):
     """Return what the page must show of a position."""
     known = solution.action_values(state, rules.player(state))
     lengths = lengths_of(found, rules, state, known)
     values = {each.action: each.value for each in known}
+    are_alike = all(each.best != "no" for each in known)  # then no mark says anything
+    marks = {"certain": "", "possible": "", "no": ""} if are_alike else STARS
     is_said_once = name not in {"mancala", "wubbel"}
     return {
         "numbers": [each.value for each in known],
-        "stars": [{"certain": "★", "possible": "☆", "no": ""}[each.best] for each in known],
+        "stars": [marks[each.best] for each in known],
         "exact": [printed(each.value) for each in known],
         "board": {action: values[action] for action in rules.view(state).spots},
         "lengths": [""] * len(known) if is_said_once else lengths,

@@ -470,7 +470,7 @@ const boardWorth = (now, entry) => ({
 // The value of an action in the list: a bar, a star, the value in words, and what it costs.
 function worth(now, entry, [low, high]) {
   const isKnown = entry.number !== null;
-  const star = { certain: "★", possible: "☆", no: "" }[isKnown ? entry.best : "no"];
+  const star = starOf(now, entry);
   const bar = h("span", { class: "bar", "aria-hidden": "true" });
   const { tone, loss } = toneOf(now, entry);
   if (isKnown) {
@@ -481,13 +481,13 @@ function worth(now, entry, [low, high]) {
   }
   const isLess = isKnown && entry.best === "no" && Number(entry.loss) > 0;
   const [cost, left] = [costOf(now, entry), lasting(now, entry)];
-  const note = entry.best === "certain" ? words.best : entry.best === "possible" ? words.maybeBest : "";
+  const note = { "★": words.best, "☆": words.maybeBest }[star];
   return [
     h("span", { class: "star", "aria-hidden": "true" }, star), bar,
     h("span", { class: "number", "data-number": isKnown ? entry.number : null }, unseen(", "), said(now, entry)),
     h("span", { class: "more", "data-number": isLess ? entry.loss : null }, cost ? unseen(", ") : null, cost),
     h("span", { class: "plies-left" }, left ? unseen(", ") : null, left),
-    isKnown && note ? unseen(`, ${note}`) : null,
+    note ? unseen(`, ${note}`) : null,
   ].filter(Boolean);
 }
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of the page in the browser, for the README and the guide to `gamedp serve`.
+"""Draw the pictures of the page in the browser, for the guides to `gamedp serve` and to Kniffel.
 
 ``python docs/draw_pages.py`` serves the games, looks at them in the Chromium of this machine, and
 writes ``docs/_static/page-NAME-light.png`` and ``-dark.png``.
@@ -17,6 +17,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 import gamedp
+from gamedp.games.kniffel.page import page as kniffel
 from gamedp.games.wubbel import Hold, Wubbel
 from gamedp.web.app import make_app
 from gamedp.web.catalogue import from_registry
@@ -24,11 +25,14 @@ from gamedp.web.tables import Tables
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
-from browser import chromium, served
+from browser import SEEN, chromium, served
 
 FOLDER = Path(__file__).parent / "_static"
-COLOURS = 256
-GAMES = ("mancala", "wubbel")
+COLOURS = {"surface": 256}
+FEW_COLOURS = 128
+GAMES = ("mancala", "matches", "nim", "wubbel")
+KNIFFEL = "23346.33.13335.333.33356.c_22555.22555.22555.22555.22555.i_23556"
+"""Twelve points for threes, a full house, and the first throw of the third round."""
 
 
 def address(name: str, **rest: Any) -> str:
@@ -49,37 +53,52 @@ def wubbel_so_far() -> str:
 
 
 @contextlib.contextmanager
-def opened(browser: Browser, home: str, hash_: str, theme: Any, size: Any) -> Iterator[Page]:
-    """Open a page in a theme, as large as said, and wait until the game and its past are there."""
+def opened(
+    browser: Browser, where: str, theme: Any, size: Any, seen: str = ".here"
+) -> Iterator[Page]:
+    """Open a page in a theme, as large as said, and wait until what is to be seen is there."""
     context = browser.new_context(
         color_scheme=theme, reduced_motion="reduce", locale="en", viewport=size
     )
     page = context.new_page()
-    page.goto(home + hash_)
-    page.locator(".actions .number").first.wait_for(timeout=120_000)
-    page.locator(".here").wait_for()
+    page.add_init_script(SEEN)
+    page.goto(where)
+    page.locator(seen).first.wait_for(timeout=120_000)
     page.evaluate("document.activeElement.blur()")
     yield page
     context.close()
 
 
 def keep(picture: bytes, name: str, theme: str) -> None:
-    """Write a picture in 256 colours: a third of the bytes, and nobody sees the difference."""
-    small = (
-        Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-    )
+    """Write a picture in few colours: a third of the bytes, and nobody sees the difference."""
+    whole, colours = Image.open(io.BytesIO(picture)).convert("RGB"), COLOURS.get(name, FEW_COLOURS)
+    small = whole.quantize(colours, dither=Image.Dither.NONE)
     small.save(FOLDER / f"page-{name}-{theme}.png", optimize=True)
 
 
 def draw(browser: Browser, home: str, theme: str) -> None:
-    """Write the three pictures in a theme."""
+    """Write the pictures in a theme."""
     wide, table = {"width": 1200, "height": 800}, {"width": 1000, "height": 560}
-    with opened(browser, home, wubbel_so_far(), theme, wide) as page:
+    with opened(browser, home + wubbel_so_far(), theme, wide) as page:
         keep(page.screenshot(), "wubbel", theme)
     sown = address("mancala", p={"pits": 3, "stones": 3}, a=[2, 1], o=[0, 0], seed=1)
-    with opened(browser, home, sown, theme, table) as page:
+    with opened(browser, home + sown, theme, table) as page:
         keep(page.screenshot(), "mancala", theme)
-    with opened(browser, home, address("wubbel", p={"goal": 50}), theme, wide) as page:
+    taken = address("matches", a=[1, 3, 2, 1], o=[0] * 4, seats=["person"] * 2, seed=1)
+    with opened(browser, home + taken, theme, wide) as page:
+        page.locator(".because > summary").click()
+        page.locator(".strip").wait_for()
+        page.evaluate("document.activeElement.blur()")
+        keep(page.screenshot(), "why", theme)
+    with opened(browser, home + "#nim/puzzles", theme, wide, ".puzzle-list a") as page:
+        page.locator(".puzzle-list a").first.click()
+        page.locator(".puzzle").wait_for()
+        page.evaluate("document.activeElement.blur()")
+        keep(page.locator(".play > .table").screenshot(), "puzzle", theme)
+    thrown = f"{home}kniffel?lang=en#players=1&game={KNIFFEL}"
+    with opened(browser, thrown, theme, {"width": 1280, "height": 760}, ".is-best") as page:
+        keep(page.screenshot(), "kniffel", theme)
+    with opened(browser, home + address("wubbel", p={"goal": 50}), theme, wide) as page:
         page.locator(".surface summary").click()
         page.locator("canvas").wait_for()
         keep(page.locator(".surface").screenshot(), "surface", theme)
@@ -88,7 +107,7 @@ def draw(browser: Browser, home: str, theme: str) -> None:
 if __name__ == "__main__":
     tables = Tables()
     listed = {name: from_registry(name) for name in GAMES}
-    with served(make_app(listed, tables)) as home, chromium() as browser:
+    with served(make_app(listed, tables, (), [kniffel])) as home, chromium() as browser:
         for theme in ("light", "dark"):
             draw(browser, home, theme)
     tables.close()

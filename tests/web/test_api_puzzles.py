@@ -108,7 +108,12 @@ def test_puzzles_are_what_the_library_proves(name):
         assert len(all_gaps) > 0
         by_action = {action: [g for g, a in all_gaps if a == action] for _, action in all_gaps}
         most = sum(min(len(each), web_puzzles.MOST_ALIKE) for each in by_action.values())
-        if name != "hidden":  # of which only what can be played to is asked
+        if name == "wubbel":  # whose gaps are of all sizes
+            levels = [round(web_puzzles.LEVELS * gap / gaps[0]) for gap in gaps]
+            kinds = list(zip(bests, levels, strict=True))
+            assert max(map(kinds.count, kinds)) == web_puzzles.MOST_NEAR
+            assert len(set(levels)) > len(levels) / 3
+        elif name != "hidden":  # of which only what can be played to is asked
             assert len(found) == min(most, web_puzzles.MOST_PUZZLES)
         assert found[0]["gap"] == pytest.approx(all_gaps[0][0], abs=1e-6)
         assert max(map(bests.count, bests)) <= web_puzzles.MOST_ALIKE

@@ -186,8 +186,19 @@ BOX = "(part) => { const {top, bottom, height} = part.getBoundingClientRect(); "
 BOX += "return [top, bottom, height]; }"
 
 
+CUT = """
+    (all) => all.filter((part) => {
+      const [own, around] = [part, part.closest("button, .side")].map((each) =>
+        each.getBoundingClientRect());
+      return part.scrollWidth > part.clientWidth + 1 || own.right > around.right
+        || getComputedStyle(part).overflowWrap !== "normal";
+    }).map((part) => part.textContent)
+"""
+"""Texts that are wider than what they stand in, or may be broken within a word."""
+
+
 @pytest.mark.parametrize("locale", ["en-US", "de-DE"])
-@pytest.mark.parametrize(("name", "line"), [("wubbel", [0]), ("matches", [1])])
+@pytest.mark.parametrize(("name", "line"), [("wubbel", [0]), ("matches", [1]), ("mancala", [1])])
 def test_actions_are_at_the_thumb_on_a_telephone(visit, name, line, locale):
     page = visit(
         address(name, a=line, o=[1 - len(line)], seats=PEOPLE), width=360, height=640, locale=locale
@@ -202,21 +213,81 @@ def test_actions_are_at_the_thumb_on_a_telephone(visit, name, line, locale):
             top, bottom, height = button.evaluate(BOX)
             assert height >= 44
             assert 320 < top < bottom <= arrows
+    assert page.locator(".action :is(.name, .number), .side-value").evaluate_all(CUT) == []
     page.evaluate("scrollTo(0, 0)")
     top, bottom, _ = page.locator(".drawing").first.evaluate(BOX)
     assert top >= 0
     assert bottom <= page.locator(".actions").evaluate(BOX)[0]
 
 
-def test_pits_are_large_enough_for_a_thumb(visit):
-    where = address("mancala", p={"pits": 6, "stones": 1}, seats=PEOPLE)
-    page = visit(where, width=360, height=640)
+@pytest.mark.parametrize(("players", "pits"), [(2, 6), (3, 6)])
+def test_pits_are_large_enough_for_a_thumb(visit, players, pits):
+    parameters = {"pits": pits, "stones": 1, "players": players}
+    page = visit(
+        address("mancala", p=parameters, seats=["person"] * players), width=360, height=740
+    )
     open_actions(page)
     widths = "(all) => all.map((each) => each.getBoundingClientRect().width)"
-    found = page.locator(".pit:not(.store) .hollow").evaluate_all(widths)
-    assert len(found) == 12
+    found = page.locator(".board .pit:not(.store) .hollow").evaluate_all(widths)
+    assert len(found) == players * pits
     assert min(found) >= 44
     assert page.locator(".drawing").evaluate(BOX)[1] <= 640
+
+
+LETTERS = """
+    (all) => all.map((text) =>
+      parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "rest"), [("mancala", {"p": {"pits": 6, "stones": 1}}), (NOUGHTS, {"a": [4]})]
+)
+def test_values_on_the_board_can_be_read_on_a_telephone(visit, name, rest):
+    page = visit(address(name, seats=PEOPLE, **rest), width=360, height=740)
+    open_actions(page)
+    assert min(page.locator(".board .worth text").evaluate_all(LETTERS)) >= 11
+
+
+def test_letters_on_the_board_are_explained(visit):
+    page = visit(address("matches", a=[1], seats=PEOPLE))
+    open_actions(page)
+    assert page.locator(".board .letters").inner_text() == "W: wins · L: loses"
+    page.get_by_text("Values", exact=True).click()
+    page.locator(".board .letters").wait_for(state="detached")
+
+
+def test_how_it_has_ended_comes_first_and_is_in_view_on_a_telephone(visit):
+    """The action that ends it is far below the board."""
+    actions = {"p": {"heaps": [1, 1, 1, 1, 1, 1, 1, 1]}, "seats": PEOPLE}
+    page = visit(address("nim", **actions), width=360, height=740)
+    for plies in range(8):
+        open_actions(page).last.click()
+        page.locator(".past > .plies .ply").nth(plies).wait_for()
+    page.locator(".status b").wait_for()
+    assert page.locator(".status b").inner_text() == "Player 1 has won."
+    top, bottom, _ = page.locator(".status b").evaluate(BOX)
+    assert 0 <= top < bottom <= page.locator(".again").evaluate(BOX)[0]
+
+
+@pytest.mark.parametrize("locale", ["en-US", "de-DE"])
+def test_names_of_players_fit_into_their_seats(visit, listed, locale):
+    tables = Tables(Limits(states=3, shapes=0))  # without compiling
+    with served(make_app({"matches": listed["matches"]}, tables, ())) as site:
+        page = visit(address("matches"), site=site, locale=locale)
+        page.locator(".seats .note:not(:empty)").wait_for()
+        widths = """
+            (seat) => [...seat.options].map((option) => {
+              const pen = document.createElement("canvas").getContext("2d");
+              pen.font = getComputedStyle(seat).font;
+              return pen.measureText(option.text).width;
+            })
+        """
+        seat = page.locator(".seat select").first
+        arrow_and_padding = 40
+        most = seat.evaluate("(seat) => seat.clientWidth") - arrow_and_padding
+        assert max(seat.evaluate(widths)) <= most
+    tables.close()
 
 
 def test_only_what_is_solved_is_called_so(visit, listed):
@@ -224,7 +295,7 @@ def test_only_what_is_solved_is_called_so(visit, listed):
     tables = Tables(Limits(states=3, shapes=0))  # without compiling
     with served(make_app({name: listed[name]}, tables, ())) as site:
         page = visit("", site=site)
-        assert "solved when first opened" in page.locator(".solved").inner_text()
+        assert "solved when opened" in page.locator(".solved").inner_text()
         page = visit(address(name, p={}), site=site)
         open_actions(page)
         page.locator(".seats .note").get_by_text("too large to be solved").wait_for()

@@ -99,7 +99,7 @@ def test_of_a_game_too_large_for_a_folder_there_is_the_figure(visit, tmp_path, m
         assert focused(page).startswith("H1")
         assert axe_complaints_light_and_dark(page) == []
         page.locator("#surface-slice").fill("5")
-        assert " %" in page.locator(".legend").inner_text()
+        assert "\N{NO-BREAK SPACE}%" in page.locator(".legend").inner_text()
         page.locator("#language").click()
         page.get_by_text("Alle Stellungen, in denen „Sichern“ am besten ist.").wait_for()
         page.set_viewport_size({"width": 320, "height": 640})

@@ -343,11 +343,11 @@ def test_everything_is_said_once(visit, name):
           ply.querySelector(".ply-name").textContent.toLowerCase(),
         ])"""
     )
-    # One sentence begins with each ply, in order; chance is part of it.
-    heads = [re.match(r"(You|Player \d): ([^.]*)\.", text) for text in said]
+    # One sentence tells each ply, in order, the last one after the result; chance is part of it.
+    heads = [re.search(r"(?:^|\. )(You|Player \d): ([^.]*)\.", text) for text in said]
     assert [[head[1], head[2].lower()] for head in heads if head] == plies
     assert sum("The game is over." in text for text in said) == 1
-    assert said[-1] == page.locator(".status").inner_text()
+    assert said[-1] == page.locator(".status").text_content()
     assert page.locator("[aria-live], [role=status], [role=alert]").count() == 1
 
 
@@ -397,3 +397,25 @@ def test_tab_goes_from_what_can_be_done_to_what_has_been(visit, name, line):
     expected = ["all", "summary", "input", "action", "summary", *tools]
     assert order == [*expected, "ply", *branch, "select", *surface]
     assert kinds.count("action") == page.locator(".action").count()
+
+
+def test_the_arrows_of_the_keyboard_go_through_the_game(visit):
+    page = visit(address("matches", a=[1, 2, 1], seats=PERSONS))
+    open_actions(page)
+    page.locator(".past > .plies .ply").nth(2).wait_for()
+    for key, text in (
+        ("Left", "Move 2 of 3."),
+        ("Left", "Move 1 of 3."),
+        ("Right", "Move 2 of 3."),
+    ):
+        page.keyboard.press(f"Arrow{key}")
+        page.locator(".status").get_by_text(text).wait_for()
+        assert not focused(page).startswith("BODY")
+    page.locator(".seat select").first.focus()
+    page.keyboard.press("Control+ArrowLeft")
+    assert "Move 2 of 3." in page.locator(".status").inner_text()
+    page.locator(".action").first.focus()
+    for _ in range(3):  # not further than to the last move
+        page.keyboard.press("ArrowRight")
+    page.locator(".status").get_by_text("Player 2 is to move.").wait_for()
+    assert page.locator(".ply[aria-current]").inner_text().startswith("3")

@@ -182,7 +182,8 @@ def test_what_an_author_writes_is_shown_as_it_is(visit):
         page = visit("#told", site=site, first=True, locale="de-DE")
         open_actions(page)
         said = page.locator(".how-text p[lang=en]").all_inner_texts()
-        assert said == ["Who takes the last one wins; see outcomes.", "There are no other rules."]
+        rules = ["Who takes the last one wins; see outcomes.", "There are no other rules."]
+        assert said == ["Take one of three.", *rules]
     tables.close()
 
 

@@ -70,8 +70,8 @@ def ending(kind, plies, lead):
         place = f"{plies:.0f}"
         result = "wins in {}" if lead > 0 else "loses in {} at best" if lead < 0 else "draws in {}"
         return f", {result.format(place)}"
-    tenths = Decimal(plies).quantize(Decimal("1.0"), ROUND_HALF_UP)
-    return f", \N{ALMOST EQUAL TO} {int(plies) if plies.is_integer() else tenths} moves"
+    about = Decimal(plies).quantize(Decimal("1.0" if plies < 10 else "1"), ROUND_HALF_UP)
+    return f", \N{ALMOST EQUAL TO} {int(plies) if plies.is_integer() else about} moves"
 
 
 def in_words(name, value, length):
@@ -84,7 +84,10 @@ def in_words(name, value, length):
     share = f"{Decimal(100 * value).quantize(Decimal('1.0'), ROUND_HALF_UP)}"
     if 0 < value < 0.0005 or 0.9995 <= value < 1:
         share = "< 0.1" if value < 0.5 else "> 99.9"
-    return f", {int(value * 100) if value in {0, 1} else share} % to win"
+    return f", {int(value * 100) if value in {0, 1} else share}\N{NO-BREAK SPACE}% to win"
+
+
+STARS = {"certain": "★", "possible": "☆", "no": ""}
 
 
 def numbers_of(name, solution, found, rules, state):
@@ -92,13 +95,15 @@ def numbers_of(name, solution, found, rules, state):
     known = solution.action_values(state, rules.player(state))
     lengths = lengths_of(found, rules, state, known)
     values = {each.action: each.value for each in known}
+    are_alike = all(each.best != "no" for each in known)  # then no mark says anything
+    marks = {"certain": "", "possible": "", "no": ""} if are_alike else STARS
     is_said_once = name not in {"mancala", "wubbel"}
     return {
         "numbers": [each.value for each in known],
-        "stars": [{"certain": "★", "possible": "☆", "no": ""}[each.best] for each in known],
+        "stars": [marks[each.best] for each in known],
         "exact": [printed(each.value) for each in known],
         "board": {action: values[action] for action in rules.view(state).spots},
-        "lengths": [", "] * len(known) if is_said_once else lengths,
+        "lengths": [""] * len(known) if is_said_once else lengths,
         "words": [
             in_words(name, each.value, length) for each, length in zip(known, lengths, strict=True)
         ],
@@ -176,7 +181,7 @@ def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
     states = [MatchesState(mover, left) for mover, left in ((0, 9), (1, 7), (0, 5))]
     first, last = (printed(solution.value(state, 0)) for state in (states[0], states[-1]))
     words = f"What Player 1 can expect, over 2 moves: from {first} to {last}."
-    words += " (estimate, without bounds)"
+    words += " (estimate, not proven)"
     tables = Tables(Limits(states=3, shapes=0))  # without compiling
     with served(make_app(listed, tables, ())) as site:
         page = visit(address(name, seats=seats), site=site)
@@ -186,7 +191,7 @@ def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
             page.locator(".ply").nth(plies).wait_for()
         page.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
         assert page.locator(".chart").first.get_attribute("aria-label") == words
-        assert "estimate, without bounds" in page.locator(".past .legend").inner_text()
+        assert "estimate, not proven" in page.locator(".past .legend").inner_text()
         again = visit("#" + page.url.partition("#")[2], site=site)
         again.get_by_role("button", name="Search the positions so far").click()
         again.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
@@ -194,3 +199,35 @@ def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
         assert again.get_by_role("button", name="Search the positions so far").count() == 0
         assert again.locator(".part-choice").count() == 0
     tables.close()
+
+
+SAID = """
+    async (given) => {
+      const { costOf, said } = await import("/static/worth.js");
+      const actions = given.map((each) => ({ best: "no", loss: 1, ...each }));
+      const stakes = { kind: "lead" };
+      const value = { number: 2, lower: -60, upper: 60, relation: "=" };
+      const now = { basis: { kind: "search", stakes }, actions, value, earned: [], over: false };
+      return actions.map((each) => [said(now, each), costOf(now, each)]);
+    }
+"""
+
+
+def test_what_a_search_only_thinks_is_not_said_to_be_proven(visit):
+    """What is at most 1 by a search may be anything up to what is proven; without bounds, too."""
+    wide = {"number": 1, "lower": -60, "upper": 60}
+    given = [
+        {**wide, "relation": "\N{LESS-THAN OR EQUAL TO}"},
+        {**wide, "relation": "\N{LESS-THAN OR EQUAL TO}", "upper": 1},
+        {**wide, "relation": "="},
+        {"number": 1, "lower": None, "upper": None, "relation": "="},
+        {"number": 1, "lower": 1, "upper": 1, "relation": "="},
+    ]
+    about = "\N{ALMOST EQUAL TO} 1"
+    assert visit().evaluate(SAID, given) == [
+        ["likely at most 1 ahead", "costs likely at least 1"],
+        ["at most 1 ahead", "costs likely at least 1"],
+        [f"{about} ahead", f"costs {about}"],
+        [f"{about} ahead", f"costs {about}"],
+        ["1 ahead", f"costs {about}"],
+    ]

@@ -1,4 +1,4 @@
-"""``gamedp serve``: a page in the browser, to play against the perfect player."""
+"""``gamedp serve``: a page in the browser, to play against solutions and searches."""
 
 from __future__ import annotations
 

@@ -317,11 +317,12 @@ def presets_of(kind: type) -> list[dict[str, Any]]:
 
 
 def _example(rules: Rules) -> dict[str, Any] | None:
-    """Return one action at the start, in words and as views before and after it; None without."""
+    """Return the middle action of the start, in words and as views before and after; or None."""
     game, state = rules.game, rules.initial()[0][1]
     if not hasattr(game, "view") or game.is_terminal(state):
         return None
-    action = next(iter(game.actions(state)))
+    actions = list(itertools.islice(game.actions(state), MOST_OUTCOMES))
+    action = actions[len(actions) // 2]
     following = list(itertools.islice(game.outcomes(state, action), MOST_OUTCOMES))
     outcome = len(following) // 2
     views = [to_plain(rules.view(each)) for each in (state, following[outcome][1])]

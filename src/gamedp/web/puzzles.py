@@ -34,6 +34,15 @@ MOST_ALIKE = 12
 MOST_CANDIDATES = 120
 """Largest number of positions with the same best action that are looked at for them."""
 
+LEVELS = 25
+"""Parts of the largest gap that are told apart, where gaps are of all sizes."""
+
+MOST_NEAR = 2
+"""Largest number of puzzles of one such part with the same best action: they look much the same."""
+
+FEW_GAPS = 4
+"""Where there are no more gaps, as between a win and a loss, nothing is much the same."""
+
 MOST_PLAYED = 20_000
 """Largest number of positions to which a game is played if its states cannot be given."""
 
@@ -71,7 +80,8 @@ def puzzle_list(
     In each, one action is proven to be the only best one: its lower bound is above the upper bounds
     of all others, by `gap`. Where each player has payoffs of their own, these are the bounds of
     :func:`bounds_in_equilibria`. Among equal ones, those with more actions come first. At most
-    `MOST_ALIKE` have the same best action, so that not all ask for the same.
+    `MOST_ALIKE` have the same best action, and at most `MOST_NEAR` of them much the same gap, so
+    that not all ask for the same.
 
     Parameters
     ----------
@@ -86,8 +96,9 @@ def puzzle_list(
     lines = None if played is not None else _lines(made)
     puzzles: list[dict[str, Any]] = []
     alike: collections.Counter[int] = collections.Counter()
+    near: collections.Counter[tuple[int, int | None]] = collections.Counter()
     own = bounds_in_equilibria(solution) if rules.is_general_sum else None
-    for index in _candidates(solution, own):
+    for index, level in _candidates(solution, own):
         state = solution.model.state(index)
         if played is not None:
             if state not in played:
@@ -106,9 +117,12 @@ def puzzle_list(
         if own is not None:
             choices = slice(*solution.model.choice_offsets[index : index + 2].tolist())
             lower, second = own[0][choices].max(), np.sort(own[1][choices])[-2]
-        if not lower > second or alike[best[0].action] == MOST_ALIKE:
+        action = best[0].action
+        is_full = alike[action] == MOST_ALIKE or near[action, level] == MOST_NEAR
+        if not lower > second or is_full:
             continue
-        alike[best[0].action] += 1
+        alike[action] += 1
+        near[action, level] += level is not None
         shown = shown_position(
             made, Played(rules, [state], earned=[0.0] * rules.num_players), None, basis
         )
@@ -127,11 +141,13 @@ def puzzle_list(
     return puzzles
 
 
-def _candidates(solution: Solution, own: tuple[Floats, Floats] | None) -> list[int]:
+def _candidates(
+    solution: Solution, own: tuple[Floats, Floats] | None
+) -> list[tuple[int, int | None]]:
     """Return the states that have a single best choice, those where any other loses most first.
 
     By the bounds of all choices at once, `own` if given; the table then says of each whether it is
-    so.
+    so. With each, the level of its gap, from `LEVELS` for the largest; None if gaps are few.
     """
     model, table = solution.model, solution.q_table()
     counts = np.diff(model.choice_offsets)
@@ -153,13 +169,16 @@ def _candidates(solution: Solution, own: tuple[Floats, Floats] | None) -> list[i
     owners = np.repeat(np.arange(len(places)), counts)
     best[owners[is_best]] = model.action_labels[is_best]
     order = np.lexsort((places, -counts, -gaps))
-    found: collections.Counter[int] = collections.Counter()
-    kept = []
-    for place in order[good[order]].tolist():
-        action = int(best[place])
-        found[action] += 1
-        if found[action] <= MOST_CANDIDATES:
-            kept.append(int(places[place]))
+    order = order[good[order]]
+    is_graded = len(np.unique(gaps[order].round(6))) > FEW_GAPS
+    levels = np.rint(LEVELS * gaps[order] / gaps[order].max(initial=0.0)).astype(np.int64)
+    found: collections.Counter[tuple[int, int]] = collections.Counter()
+    kept: list[tuple[int, int | None]] = []
+    for place, level in zip(order.tolist(), levels.tolist(), strict=True):
+        kind = (int(best[place]), level if is_graded else 0)
+        found[kind] += 1
+        if found[kind] <= (MOST_CANDIDATES // 4 if is_graded else MOST_CANDIDATES):
+            kept.append((int(places[place]), level if is_graded else None))
     return kept
 
 

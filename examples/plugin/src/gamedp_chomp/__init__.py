@@ -30,7 +30,8 @@ class State(NamedTuple):
 class Chomp:
     """Bite pieces off a bar of chocolate of so many rows and columns; the first one is poisoned.
 
-    An action is ``row * columns + column`` of the piece bitten, both from 0.
+    A bite takes a piece and all that are below it and to its right. Whoever takes the poisoned
+    piece loses.
     """
 
     # The parameters, as `--set rows=3` gives them. A validator refuses what makes no game.
@@ -53,7 +54,7 @@ class Chomp:
         return state.player
 
     def actions(self, state):
-        """Yield what can be done, as integers."""
+        """Yield what can be done, as integers: ``row * columns + column``, both from 0."""
         for row in range(len(state.rows)):
             for column in range(state.rows[row]):
                 yield row * self.columns + column

@@ -4,7 +4,7 @@
 
 import { h, s, still, pause } from "./dom.js";
 import { named, number, words } from "./words.js";
-import { drawPits, movePits, pitsInWords, sow } from "./pits.js";
+import { calledThere, drawPits, movePits, pitsInWords, sow } from "./pits.js";
 
 const DRAWN = 60; // pieces of a heap; more are only counted
 const IN_A_LINE = 20;
@@ -21,9 +21,9 @@ const WORDS = {
       })
       .join("; "),
   dice: (view) => view.faces.map((face, n) => words.dieWords(face, view.kept[n])).join("; "),
-  scores: (view) =>
+  scores: (view, memory) =>
     view.rows
-      .map(([name, ...parts]) => words.scoreWords(named(name), parts.join(" + "), view.most))
+      .map(([name, ...parts]) => words.scoreWords(calledThere(name, memory), parts.join(" + "), view.most))
       .join("; "),
 };
 
@@ -38,7 +38,7 @@ export function draw(view, text, memory) {
   drawing.classList.add("drawing", `drawing-${kind}`);
   if (kind in WORDS) {
     drawing.setAttribute("role", "img");
-    drawing.setAttribute("aria-label", `${words.board}: ${WORDS[kind](seen)}`);
+    drawing.setAttribute("aria-label", `${words.board}: ${WORDS[kind](seen, memory)}`);
   }
   return drawing;
 }
@@ -82,11 +82,13 @@ export function writeValues(drawing, worth) {
 }
 
 function chip(part, best, text, isTiny) {
-  const { x, y, scale = 1 } = anchors.get(part);
-  const width = isTiny ? 17 : (text.length + (best.star ? 2.2 : 0)) * 8.6 + 10;
+  const { x, y, scale = 1, isTight } = anchors.get(part);
+  const space = isTight ? "" : " ";
+  const shown = (best.star && !isTiny ? `${best.star} ${text}` : text).replaceAll(" ", space);
+  const width = isTiny ? 17 : (shown.length + (best.star ? 0.4 : 0)) * 8.6 + 10;
   return s("g", { class: "worth", "data-number": best.number, transform: `translate(${x} ${y}) scale(${scale})` },
     s("rect", { x: -width / 2, y: isTiny ? -8 : -10, width, height: isTiny ? (best.star ? 29 : 16) : 20, rx: isTiny ? 4 : 10 }),
-    s("text", { y: isTiny ? 4.5 : 5 }, best.star && !isTiny ? `${best.star} ${text}` : text),
+    s("text", { y: isTiny ? 4.5 : 5 }, shown),
     best.star && isTiny ? s("text", { y: 18 }, best.star) : null);
 }
 
@@ -199,7 +201,7 @@ async function takeAway(frame, before, after) {
   await Promise.all(moves);
 }
 
-function grid(view, spots) {
+function grid(view, spots, memory) {
   const [rows, columns] = [view.rows.length, view.rows[0]?.length ?? 0];
   const [names, letters] = [view.row_names ?? [], view.column_names ?? []];
   const [left, below] = [names.length ? 24 : 0, letters.length ? 24 : 0];
@@ -212,7 +214,8 @@ function grid(view, spots) {
       const group = s("g", { class: `cell symbol-${cell}`, transform: `translate(${x * 60} ${y * 60})` },
         s("rect", { class: "square", x: 2, y: 2, width: 56, height: 56, rx: 8 }),
         piece(view.symbols[cell].trim()));
-      drawing.append(mark(group, spots, [y, x], { x: 30, y: 47, scale: 0.82 }));
+      const isTight = Boolean(memory.narrow) && columns > 4; // small cells, whose numbers are to be read
+      drawing.append(mark(group, spots, [y, x], { x: 30, y: isTight ? 46 : 47, scale: isTight ? Math.min(1.1, 0.155 * columns) : 0.82, isTight }));
     });
   });
   return drawing;
@@ -289,7 +292,7 @@ function card(view, spots) {
   return h("table", {}, h("tbody", {}, ...body));
 }
 
-function scores(view, spots) {
+function scores(view, spots, memory) {
   const rows = view.rows.map(([name, ...parts], n) => {
     let sum = 0;
     const bar = h("div", { class: "score-bar" });
@@ -303,7 +306,7 @@ function scores(view, spots) {
     });
     const numbers = parts.map((part) => number(part));
     return mark(h("div", { class: `score score-${n}` },
-      h("span", { class: "score-name" }, named(name)), bar,
+      h("span", { class: "score-name" }, calledThere(name, memory)), bar,
       h("span", { class: "score-number" }, h("b", {}, numbers[0] ?? "0"),
         parts.slice(1).some(Boolean) ? ` + ${numbers.slice(1).join(" + ")}` : "")), spots, [n]);
   });

@@ -9,7 +9,7 @@ import { Story } from "./story.js";
 import { isFirstVisit, rulesOf } from "./rules.js";
 import { headline } from "./start.js";
 import { capital, named, number, small, whole, words } from "./words.js";
-import { costOf, fallOf, said, short, toneOf } from "./worth.js";
+import { costOf, fallOf, isResult, said, short, toneOf } from "./worth.js";
 
 const FEW = 4; // actions that fit side by side at the thumb
 
@@ -58,7 +58,7 @@ export class Panel {
         h("section", { class: "table" },
           h("div", { class: "title" }, this.heading,
             said.length ? h("p", { class: "rules" }, said.join(" · ")) : null,
-            this.toPuzzles, h("a", { href: "#", class: "all" }, words.otherGames)),
+            h("nav", { class: "ways" }, this.toPuzzles, h("a", { href: "#", class: "all" }, words.otherGames))),
           rulesOf(play.game, all, example, this.isFirst),
           this.task,
           this.status,
@@ -99,6 +99,16 @@ export class Panel {
     this.paintBanner();
     this.surface?.follow?.(play.now);
     this.giveFocus();
+    this.showEnd();
+  }
+
+  // How it has ended is seen, wherever one has scrolled to; a page around this one stays where it is.
+  showEnd() {
+    const isOver = this.play.now.over && this.play.isLive;
+    const { top, bottom } = this.status.getBoundingClientRect();
+    const isSeen = window.parent !== window || (top >= 0 && bottom <= innerHeight);
+    if (isOver && this.wasOver === false && !isSeen) this.status.scrollIntoView({ block: "center" });
+    this.wasOver = isOver;
   }
 
   // The way to the puzzles; and what is said of the one that is tried.
@@ -137,7 +147,8 @@ export class Panel {
     const { line } = this.play;
     if (this.status.textContent === text && this.said === line) return;
     this.said = line;
-    this.status.textContent = text;
+    const result = this.play.now?.over && this.play.isLive && text && resultWords(this.play);
+    this.status.replaceChildren(...(result ? [h("b", {}, result), text.slice(result.length)] : [text]));
   }
 
   statusWords() {
@@ -152,8 +163,11 @@ export class Panel {
       if (!brought && probability < 1) parts.push(words.chance(words.outcomeNumber(now.played.outcome + 1)));
     }
     if (!play.isLive) parts.push(words.lookingBack(play.cursor, play.line.actions.length));
-    if (now.over) parts.push(words.over, resultWords(play));
-    else if (play.asking) parts.push(this.throwWords());
+    if (now.over) {
+      parts.push(words.over);
+      const result = resultWords(play);
+      if (play.isLive && result) parts.unshift(result);
+    } else if (play.asking) parts.push(this.throwWords());
     else if (play.seats[now.mover] !== "person" && play.isLive) {
       parts.push(words.thinking(play.nameOf(now.mover)));
     } else if (play.nameOf(now.mover) === words.you) parts.push(words.yourTurn);
@@ -191,7 +205,16 @@ export class Panel {
       part.addEventListener("pointerenter", () => actions.forEach((action) => this.point(action, true)));
       part.addEventListener("pointerleave", () => actions.forEach((action) => this.point(action, false)));
     }
-    this.board.replaceChildren(drawing);
+    this.board.replaceChildren(drawing, ...this.lettersOf(drawing));
+  }
+
+  // What the letters on the board stand for, if there are some.
+  lettersOf(drawing) {
+    const { now } = this.play;
+    const ends = new Set([...drawing.querySelectorAll(".valued")].flatMap((part) =>
+      ["win", "draw", "loss"].filter((end) => part.classList.contains(`tone-${end}`))));
+    return isResult(now) && ends.size ? [h("p", { class: "letters" }, ["win", "draw", "loss"].filter((end) => ends.has(end))
+      .map((end) => `${words.letters[end]}: ${words.results[end]}`).join(" · "))] : [];
   }
 
   focusAction(action) {
@@ -217,16 +240,16 @@ export class Panel {
     const items = [...(play.throwing ? this.outcomeItems() : []), ...(play.asking ? [] : this.actionItems())];
     const { now } = play;
     const isFew = items.length <= FEW || now.actions.some((each) => each.spot === null);
-    const isOpen = play.isPersonsTurn || play.asking;
+    const isOpen = play.isPersonsTurn || play.asking || now.over;
     const kinds = [
       items.length > 6 && "many", play.values && !play.asking && "with-values",
-      isFew && isOpen && !now.over && "at-thumb",
+      isResult(now) && "with-results", isFew && isOpen && "at-thumb",
     ];
     become(this.actions, h("ul", { class: ["actions", ...kinds].filter(Boolean).join(" ") }, ...items));
     this.exact.hidden = !play.values || Boolean(play.asking) || now.over || !now.actions.some((each) => each.number !== null);
     become(this.exact.lastChild, h("div", {
       class: "exact-table", tabindex: "0", role: "region", "aria-label": words.exact,
-    }, this.exact.hidden ? null : exactTable(now)));
+    }, ...(this.exact.hidden ? [] : [exactTable(now), widthWords(now)])));
     const mover = play.now.over ? null : play.now.mover;
     this.actionsTitle.textContent = play.asking ? words.outcomes
       : mover === null || play.nameOf(mover) === words.you ? words.actions
@@ -447,7 +470,7 @@ const boardWorth = (now, entry) => ({
 // The value of an action in the list: a bar, a star, the value in words, and what it costs.
 function worth(now, entry, [low, high]) {
   const isKnown = entry.number !== null;
-  const star = { certain: "★", possible: "☆", no: "" }[isKnown ? entry.best : "no"];
+  const star = starOf(now, entry);
   const bar = h("span", { class: "bar", "aria-hidden": "true" });
   const { tone, loss } = toneOf(now, entry);
   if (isKnown) {
@@ -457,14 +480,14 @@ function worth(now, entry, [low, high]) {
     bar.append(full);
   }
   const isLess = isKnown && entry.best === "no" && Number(entry.loss) > 0;
-  const cost = costOf(now, entry);
-  const note = entry.best === "certain" ? words.best : entry.best === "possible" ? words.maybeBest : "";
+  const [cost, left] = [costOf(now, entry), lasting(now, entry)];
+  const note = { "★": words.best, "☆": words.maybeBest }[star];
   return [
     h("span", { class: "star", "aria-hidden": "true" }, star), bar,
     h("span", { class: "number", "data-number": isKnown ? entry.number : null }, unseen(", "), said(now, entry)),
     h("span", { class: "more", "data-number": isLess ? entry.loss : null }, cost ? unseen(", ") : null, cost),
-    h("span", { class: "plies-left" }, unseen(", "), lasting(now, entry)),
-    isKnown && note ? unseen(`, ${note}`) : null,
+    h("span", { class: "plies-left" }, left ? unseen(", ") : null, left),
+    note ? unseen(`, ${note}`) : null,
   ].filter(Boolean);
 }
 
@@ -480,10 +503,17 @@ function exactTable(now) {
       cell(entry.lower), cell(entry.upper), cell(entry.loss)))));
 }
 
+// How near to the truth these numbers are, where they are not exact.
+const widthWords = ({ basis }) => (basis.why === "proven" && basis.width
+  ? h("p", { class: "note" }, words.exactWidth(small(basis.width))) : null);
+
 // How long play still lasts, and how it ends: "wins in 5", or an average.
 const lasting = (now, { plies, ends }) => (plies === null
   || (ends && ["win", "result"].includes(now.basis.stakes?.kind)) ? "" : !Number.isFinite(Number(plies)) ? words.endless
-  : ends ? words.ends[ends](plies) : words.lasts(number(plies, { digits: 1 })));
+  : ends ? words.ends[ends](plies) : words.lasts(roughly(plies)));
+
+// Of an average, nobody wants to know more.
+const roughly = (plies) => number(Number(plies) < 10 ? plies : Math.round(plies), { digits: 1 });
 
 const fixed = (value) => number(value, { fixed: !Number.isInteger(Number(value)) });
 
@@ -491,8 +521,8 @@ function lengthWords({ basis, ends, over, plies }) {
   const why = over ? null : words.noPlies[basis.why_no_plies];
   if (why) return `${why} `;
   if (plies === null || !Number.isFinite(Number(plies))) return "";
-  const said = ends ? words.bestPlay(words.ends[ends](plies))
-    : words.leftPlies(number(plies, { digits: 1 }), basis.plies === "mean");
+  const said = ends ? words.bestPlay
+    : words.leftPlies(roughly(plies), basis.plies === "mean");
   return `${said} `;
 }
 
@@ -504,7 +534,7 @@ function basisWords(now) {
     return why === "proven" || why === "exact" ? words.basisSearchProven(depth) : words.basisSearch(depth);
   }
   if (why === "exact") return words.basisExact(whole(states));
-  if (why === "proven") return width ? words.basisProven(whole(states), small(width)) : words.basisExact(whole(states));
+  if (why === "proven") return width ? words.basisProven(whole(states)) : words.basisExact(whole(states));
   if (why === "equilibrium") return words.basisEquilibrium(whole(states));
   return words.basisUnproven;
 }

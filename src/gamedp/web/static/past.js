@@ -4,7 +4,7 @@ import { tree } from "./address.js";
 import { chart } from "./chart.js";
 import { become, focusOn, h, s, unseen } from "./dom.js";
 import { capital, named, words } from "./words.js";
-import { change, fallOf } from "./worth.js";
+import { change, fallOf, isResult } from "./worth.js";
 
 const TINY = 5e-5; // below what is shown
 const MOST_NAMES = 6; // of the plies of a branch
@@ -17,13 +17,13 @@ export function past(play) {
     words.searchBack);
   const report = h("div", { class: "report", hidden: true });
   const go = (ply) => play.look(Math.max(0, Math.min(play.line.actions.length, ply)));
-  const arrow = (path, name, to) =>
-    h("button", { type: "button", class: "tool arrow", "aria-label": name, title: name, onclick: () => go(to()) },
+  const arrow = (path, name, to, key) =>
+    h("button", { type: "button", class: "tool arrow", "aria-label": name, "aria-keyshortcuts": key, title: name, onclick: () => go(to()) },
       s("svg", { viewBox: "0 0 20 20", width: 18, height: 18, "aria-hidden": "true" }, s("path", { d: path })));
   const arrows = h("div", { class: "arrows" },
     arrow("M16 4v12L7 10zM4 4h2v12H4z", words.first, () => 0),
-    arrow("M14 4v12L5 10z", words.back, () => play.cursor - 1),
-    arrow("M6 4v12l9-6z", words.forward, () => play.cursor + 1),
+    arrow("M14 4v12L5 10z", words.back, () => play.cursor - 1, "ArrowLeft"),
+    arrow("M6 4v12l9-6z", words.forward, () => play.cursor + 1, "ArrowRight"),
     arrow("M4 4v12l9-6zM14 4h2v12h-2z", words.last, () => play.line.actions.length));
   const element = h("section", { class: "past" },
     h("div", { class: "past-head" }, h("h2", {}, words.history), arrows),
@@ -43,7 +43,7 @@ export function past(play) {
     }));
     const isNew = play.now && !play.line.actions.length;
     note.textContent = [
-      play.pastTrouble || (isNew ? words.historyEmpty : known?.kind === "none" ? words.historySearch : ""),
+      play.pastTrouble || (isNew ? words.historyEmpty : known?.kind === "none" ? words[play.hasChance ? "historySearchChance" : "historySearch"] : ""),
       play.leftOut ? words.leftOut(play.leftOut) : "",
     ].filter(Boolean).join(" ");
     search.hidden = known?.kind !== "none" || !plies.length || known.values !== null;
@@ -158,11 +158,13 @@ export function searchedReport(play, known, go) {
 }
 
 function reportOf(play, known, go) {
+  const hasChance = play.hasChance || known.plies.some((ply) => ply.probability < 1);
   const rows = known.players.map((each) =>
     h("tr", {}, h("th", { scope: "row" }, play.nameOf(each.player)),
       h("td", {}, String(each.choices)), h("td", {}, String(each.mistakes)),
-      h("td", {}, change(play.now, each.cost, false)), h("td", {}, change(play.now, each.luck))));
-  const heads = [words.reportWho, words.reportChoices, words.reportMistakes, words.reportCost, words.reportLuck];
+      isResult(play.now) ? null : h("td", {}, change(play.now, each.cost, false)), hasChance ? h("td", {}, change(play.now, each.luck)) : null));
+  const heads = [words.reportWho, words.reportChoices, words.reportMistakes,
+    ...(isResult(play.now) ? [] : [words.reportCost]), ...(hasChance ? [words.reportLuck] : [])];
   const mistakes = known.mistakes.map((n) => {
     const ply = known.plies[n];
     return h("li", {}, h("button", { type: "button", class: "ply", onclick: () => go(ply.ply) },

@@ -5,19 +5,23 @@ import { capital, named, words } from "./words.js";
 
 const [CELL, STORE, ROW] = [92, 92, 116];
 const BESIDE = 86; // height of a store above or below its row, on a telephone
+const LINE = 64; // height of a line with the name of a row and its store, on a telephone
 const NAMES = 92; // room for whose row it is, where that is not above and below
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 const SHOWN = 24; // stones drawn in a pit; more are only counted
 
-// Whose row it is, from 0, if its name says so.
-function ownerOf(view, row) {
-  const name = view.names[row] ?? "";
+// The player, from 0, whom a name calls by a number.
+function playerOf(name) {
   const found = /^(?:(first)|(second)|player (\d+))/.exec(name);
-  if (!found) return row;
-  return found[1] ? 0 : found[2] ? 1 : Number(found[3]) - 1;
+  return found && (found[1] ? 0 : found[2] ? 1 : Number(found[3]) - 1);
 }
 
-const nameOf = (view, row) => named(view.names[row] ?? words.row(row + 1));
+// A name on the board; the only person is called as everywhere on the page.
+export const calledThere = (name, { you }) => (you !== undefined && playerOf(name) === you ? words.you : named(name));
+
+const ownerOf = (view, row) => playerOf(view.names[row] ?? "") ?? row;
+
+const nameOf = (view, row, memory) => calledThere(view.names[row] ?? words.row(row + 1), memory);
 
 // The pits of a row by their names, from 1, though they may be seen the other way round.
 function inOrder(view, row, n) {
@@ -25,25 +29,38 @@ function inOrder(view, row, n) {
   return names && Number(names[0]) > Number(names.at(-1)) ? row.toReversed() : row;
 }
 
-export function pitsInWords(view) {
+export function pitsInWords(view, memory) {
   return view.rows
-    .map((row, n) => words.pitWords(nameOf(view, n), inOrder(view, row, n).join(", "), view.stores[n]))
+    .map((row, n) => words.pitWords(nameOf(view, n, memory), inOrder(view, row, n).join(", "), view.stores[n]))
     .join("; ");
 }
 
 // Where everything lies: the middle of each pit and store, by the keys "row,place" and "store,row".
 // Where there is little room, a store lies above or below its row, so that pits are wide enough for a thumb.
+// `store` is how a store looks, and where its number stands.
 function places(view, isNarrow) {
   const columns = view.rows[0]?.length ?? 0;
   const two = view.rows.length === 2;
   const found = new Map();
-  if (two && isNarrow) {
+  const lying = (width) => ({ x: -width / 2, y: -24, width, height: 48, rx: 24 });
+  if (isNarrow && !two) {
+    const width = columns * CELL;
+    view.rows.forEach((row, y) => {
+      const top = y * (LINE + ROW);
+      row.forEach((_, x) => found.set(`${y},${x}`, [(x + 0.5) * CELL, top + LINE + ROW / 2]));
+      found.set(`store,${y}`, [width * 0.75 - 12, top + LINE / 2 + 8]);
+    });
+    const store = { box: lying(width / 2), count: { x: 30 - width / 4, y: 7 } };
+    return { found, width, height: view.rows.length * (LINE + ROW), two, store };
+  }
+  if (isNarrow) {
     const middle = (columns * CELL) / 2;
     view.rows.forEach((row, y) => {
       row.forEach((_, x) => found.set(`${y},${x}`, [(x + 0.5) * CELL, BESIDE + (y + 0.5) * ROW]));
       found.set(`store,${y}`, [middle, y ? BESIDE * 1.5 + 2 * ROW : BESIDE / 2]);
     });
-    return { found, width: columns * CELL, height: 2 * (ROW + BESIDE), two };
+    const store = { box: lying(columns * CELL - 24), count: { x: 0, y: 46 } };
+    return { found, width: columns * CELL, height: 2 * (ROW + BESIDE), two, store };
   }
   view.rows.forEach((row, y) => {
     row.forEach((_, x) => {
@@ -52,7 +69,10 @@ function places(view, isNarrow) {
     const side = two && y === 0 ? STORE / 2 : (two ? STORE : 0) + columns * CELL + STORE / 2;
     found.set(`store,${y}`, [side, two ? ROW : (y + 0.5) * ROW]);
   });
-  return { found, width: columns * CELL + STORE * (two ? 2 : 1), height: view.rows.length * ROW, two };
+  const height = view.rows.length * ROW;
+  const half = two ? height / 2 - 22 : 34;
+  const store = { box: { x: -30, y: -half, width: 60, height: 2 * half, rx: 30 }, count: { x: 0, y: half + 18 } };
+  return { found, width: columns * CELL + STORE * (two ? 2 : 1), height, two, store };
 }
 
 function stones(count, radius) {
@@ -68,17 +88,17 @@ function stones(count, radius) {
   return group;
 }
 
-function content(group, count, radius, below) {
+function content(group, count, radius, at) {
   group.querySelector(".content")?.remove();
-  group.append(s("g", { class: "content" }, stones(count, radius),
-    s("text", { class: "count", x: 0, y: below }, String(count))));
+  group.append(s("g", { class: "content" }, stones(count, radius), s("text", { class: "count", ...at }, String(count))));
 }
 
 export function drawPits(view, spots, memory, mark) {
-  const isNarrow = Boolean(memory.narrow) && view.rows.length === 2;
+  const isNarrow = Boolean(memory.narrow);
   const radius = isNarrow ? 42 : 36;
-  const { found, width, height, two } = places(view, isNarrow);
-  const left = two || !view.names.length ? 0 : NAMES;
+  const { found, width, height, two, store } = places(view, isNarrow);
+  const isNamed = !two && view.names.length > 0;
+  const left = isNamed && !isNarrow ? NAMES : 0;
   const drawing = s("svg", { viewBox: `${-6 - left} -6 ${width + 12 + left} ${height + 12}` },
     s("rect", { class: "wood", x: -4, y: -4, width: width + 8, height: height + 8, rx: 34 }));
   drawing.toggleAttribute("data-narrow", isNarrow);
@@ -88,28 +108,22 @@ export function drawPits(view, spots, memory, mark) {
       const [cx, cy] = found.get(key);
       const pit = s("g", { class: `pit owner-${ownerOf(view, y)}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
         s("circle", { class: "hollow", r: radius }));
-      content(pit, count, 32, radius + 20);
-      mark(pit, spots, [y, x], { x: 0, y: 4 - radius, scale: isNarrow ? 1.25 : 1.05 });
+      content(pit, count, 32, { x: 0, y: radius + 20 });
+      mark(pit, spots, [y, x], { x: 0, y: 4 - radius, scale: isNarrow ? 1.5 : 1.05, isTight: isNarrow });
       const name = view.pit_names?.[y]?.[x];
       if (name) pit.append(s("text", { class: "called", x: 3 - CELL / 2, y: isNarrow ? radius + 18 : 6 - radius }, name));
       drawing.append(pit);
     });
     const key = `store,${y}`;
     const [cx, cy] = found.get(key);
-    if (left) drawing.append(s("text", { class: "called whose", x: -left, y: cy }, capital(nameOf(view, y))));
-    const half = halfOf(two, height);
-    const size = isNarrow ? { x: -width / 2 + 12, y: -24, width: width - 24, height: 48, rx: 24 }
-      : { x: -30, y: -half, width: 60, height: 2 * half, rx: 30 };
-    const store = s("g", { class: `pit store owner-${ownerOf(view, y)}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
-      s("rect", { class: "hollow", ...size }));
-    content(store, view.stores[y], isNarrow ? 24 : 30, belowStore(isNarrow, half));
-    drawing.append(store);
+    if (isNamed) drawing.append(s("text", { class: "called whose", x: isNarrow ? 8 : -left, y: cy }, capital(nameOf(view, y, memory))));
+    const group = s("g", { class: `pit store owner-${ownerOf(view, y)}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
+      s("rect", { class: "hollow", ...store.box }));
+    content(group, view.stores[y], isNarrow ? 24 : 30, store.count);
+    drawing.append(group);
   });
   return drawing;
 }
-
-const halfOf = (two, height) => (two ? height / 2 - 22 : 34);
-const belowStore = (isNarrow, half) => (isNarrow ? 46 : half + 18);
 
 // The keys in the order of sowing, against the clock; the stores of others are left out.
 function ring(view, row) {
@@ -134,12 +148,11 @@ const countAt = (view, key) => {
 function pitsOf(frame, view) {
   const drawing = frame.querySelector("svg");
   const isNarrow = drawing.hasAttribute("data-narrow");
-  const { found, two, height } = places(view, isNarrow);
-  const half = halfOf(two, height);
+  const { found, store } = places(view, isNarrow);
   const groups = new Map([...frame.querySelectorAll("[data-key]")].map((g) => [g.dataset.key, g]));
   const show = (key, count) => {
     const isStore = key.startsWith("store");
-    content(groups.get(key), count, isStore ? 24 : 32, isStore ? belowStore(isNarrow, half) : isNarrow ? 62 : 56);
+    content(groups.get(key), count, isStore ? 24 : 32, isStore ? store.count : { x: 0, y: isNarrow ? 62 : 56 });
   };
   const fly = async (from, to, duration) => {
     const [[x0, y0], [x, y]] = [found.get(from), found.get(to)];

@@ -51,6 +51,7 @@ export class Play {
     this.stopAsking = new AbortController();
     this.gone = new AbortController();
     this.panel = new Panel(this);
+    addEventListener("keydown", (event) => this.lookByKey(event), { signal: this.gone.signal });
     NARROW.addEventListener("change", () => this.now && !this.moves && this.panel.paintBoard(), { signal: this.gone.signal });
   }
 
@@ -235,6 +236,13 @@ export class Play {
     this.panel.paint();
     this.lookBack();
     await this.goOn();
+  }
+
+  // The arrows of the keyboard go through the game, but where they do something else.
+  lookByKey({ key, target, altKey, ctrlKey, metaKey, shiftKey }) {
+    const to = this.cursor + ({ ArrowLeft: -1, ArrowRight: 1 }[key] ?? NaN);
+    const isOther = altKey || ctrlKey || metaKey || shiftKey || target.closest?.("input, select, canvas, [tabindex='0']");
+    if (this.now && !isOther && to >= 0 && to <= this.line.actions.length) this.look(to);
   }
 
   // Let computers play until a person is to move.
@@ -550,6 +558,7 @@ export class Play {
 
   drawBoard() {
     this.memory.narrow = NARROW.matches;
+    this.memory.you = this.people.length === 1 ? this.people[0] : undefined;
     return draw(this.now.view, this.now.text, this.memory);
   }
 }

@@ -38,7 +38,9 @@ function filled(text, parameters) {
 // In the language of the page; else what the author has written of the game.
 function paragraphs(game, parameters) {
   const known = game.texts[language]?.rules;
-  if (!known) return (game.docstring ?? []).map((text) => h("p", { lang: "en" }, text.replaceAll("\u0060", "")));
+  if (!known) {
+    return [game.title, ...(game.docstring ?? [])].filter(Boolean).map((text) => h("p", { lang: "en" }, text.replaceAll("\u0060", "")));
+  }
   return Object.entries(known).filter(([when]) => holds(when, parameters))
     .map(([, text]) => h("p", {}, filled(text, parameters)));
 }

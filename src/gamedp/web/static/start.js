@@ -27,8 +27,9 @@ export function headline(game, parameters) {
     const key = `${name}=${value}`;
     const text = named(key, game.texts);
     if (text !== key) return [text];
-    return isNamed || !(name in game.given || name in parameters) ? []
-      : [`${named(name, game.texts)}: ${setting(value)}`];
+    const isChosen = name in game.given || (name in parameters && !same(value, defaultsOf(game)[name]));
+    return isNamed || !isChosen ? []
+      : [`${named(name, game.texts).replaceAll("_", " ")}: ${setting(value)}`];
   });
   const isPlain = same(all, { ...defaultsOf(game), ...game.given });
   if (isNamed && !isOther) said.push(named(preset.name, game.texts));
@@ -62,8 +63,13 @@ export function showStart(page, games, pages, trouble = null) {
 const othersOf = (game) => game.presets.filter((preset, n) => preset.players !== game.players
   && n === game.presets.findIndex(({ players }) => players === preset.players));
 
-// What a game or a page brings as its small picture; else its first letter.
-function iconOf(game, view = game.icon) {
+const PICTURES = ["dice", "grid", "heaps", "pits"];
+
+// A board of an example, if it fits.
+const boardOf = (view) => (PICTURES.includes(view?.kind) ? view : null);
+
+// What a game or a page brings as its small picture; else its board after an action, or its first letter.
+function iconOf(game, view = game.icon ?? boardOf(game.example?.after)) {
   const icon = h("div", { class: "icon", "aria-hidden": "true" });
   if (view) {
     const picture = draw(view, "", {});

@@ -247,7 +247,7 @@ function show(data, play, { x, y, z, name }) {
 // As a chance where all there is to win is known.
 function valueWords({ now, game }, value) {
   const { kind, low, high } = now?.basis.stakes ?? game.surface.stakes ?? {};
-  return ["win", "result"].includes(kind) ? `${number((100 * (value - low)) / (high - low), { digits: 1 })} %` : number(value, { digits: 2 });
+  return ["win", "result"].includes(kind) ? `${number((100 * (value - low)) / (high - low), { digits: 1 })}\u00a0%` : number(value, { digits: 2 });
 }
 
 const span = (first, last) => (first === last ? String(first) : `${first}–${last}`);

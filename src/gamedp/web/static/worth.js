@@ -5,8 +5,10 @@
 import { counted, number, words } from "./words.js";
 
 const LARGE_LOSS = 0.25; // of all there is to win: as bad as colours say
+const UNIT = "\u00a0%"; // not broken from its number
 const ONE_DIGIT = { digits: 1 };
-const OPPOSITE = { "≤": "≥", "≥": "≤" };
+const OPPOSITE = { "≤": "≥", "≥": "≤", "≲": "≳", "≳": "≲" };
+const LIKELY = { "≤": "≲", "≥": "≳" };
 
 const stakesOf = (now) => now.basis.stakes ?? {};
 const shareOf = ({ low, high }, value) => (value - Number(low)) / (Number(high) - Number(low));
@@ -16,9 +18,9 @@ const isFinal = (stakes, value) => isShare(stakes) && stakes.certain
 
 // Of what is only just possible, or all but certain, no more is said than that.
 export function percent(share) {
-  if (share > 0 && share < 0.0005) return `< ${number(0.1)} %`;
-  if (share < 1 && share >= 0.9995) return `> ${number(99.9)} %`;
-  return `${number(100 * share, { digits: share === 1 || share === 0 ? 0 : 1 })} %`;
+  if (share > 0 && share < 0.0005) return `< ${number(0.1)}${UNIT}`;
+  if (share < 1 && share >= 0.9995) return `> ${number(99.9)}${UNIT}`;
+  return `${number(100 * share, { digits: share === 1 || share === 0 ? 0 : 1 })}${UNIT}`;
 }
 
 function amount(size) {
@@ -44,13 +46,20 @@ function phrase(now, value, { ends, plies }, isOfPlayer) {
   return stakes.rewards ?? now.earned.some(Number) ? words.more(sum) : sum;
 }
 
-// Whether a search has only estimated it.
-const isGuess = (now, { lower, upper }) =>
-  now.basis.kind === "search" && !now.over && Number(upper) > Number(lower);
+// Whether a search has only estimated it: its bounds, if it has found any, prove less.
+function isGuess(now, { relation, number: value, lower, upper }) {
+  if (now.basis.kind !== "search" || now.over) return false;
+  const [low, high] = [lower ?? -Infinity, upper ?? Infinity].map(Number);
+  if (relation === "≤") return high > Number(value);
+  if (relation === "≥") return low < Number(value);
+  return high > low;
+}
 
 function signOf(now, entry) {
-  if (entry.relation && entry.relation !== "=") return entry.relation;
-  return isGuess(now, entry) ? "≈" : "";
+  const { relation } = entry;
+  const isKnown = !isGuess(now, entry);
+  if (relation && relation !== "=") return isKnown ? relation : LIKELY[relation];
+  return isKnown ? "" : "≈";
 }
 
 // Of an action; or, as a noun, of a player.
@@ -64,7 +73,9 @@ export function said(now, entry, isOfPlayer = false) {
 // What an action costs, beside the best; nothing where its result says it already.
 export function costOf(now, entry) {
   if (entry.number === null || entry.best !== "no" || !(Number(entry.loss) > 0) || isResult(now)) return "";
-  const sign = OPPOSITE[entry.relation] ?? signOf(now, entry);
+  const own = signOf(now, entry);
+  const known = isGuess(now, now.value) ? { "": "≈", ...LIKELY }[own] ?? own : own; // beside the best, which is one
+  const sign = OPPOSITE[known] ?? known;
   return words.loses((words.bounds[sign] ?? "") + change(now, entry.loss, false));
 }
 
@@ -103,7 +114,7 @@ export function change(now, value, sign = true) {
     return sign ? text : counted(Number(value), text);
   }
   if (stakes.certain) return number(value / (Number(stakes.high) - Number(stakes.low)), { sign, digits: 1 });
-  return `${number(100 * (value / (Number(stakes.high) - Number(stakes.low))), { sign, digits: 1 })} %`;
+  return `${number(100 * (value / (Number(stakes.high) - Number(stakes.low))), { sign, digits: 1 })}${UNIT}`;
 }
 
 // How far a chart reaches: over what occurs, and not over less than a twentieth of all there is to win.
@@ -127,7 +138,7 @@ export function ticksOf(now, [low, high]) {
     if (!isShare(stakes)) return number(value, { digits: 1, sign: stakes.kind === "lead" });
     if (stakes.certain) return words.results[resultOf(stakes, value)];
     const percents = 100 * shareOf(stakes, value);
-    return `${number(percents, { digits: shareOf(stakes, high) - shareOf(stakes, low) < 0.1 ? 1 : 0, fixed: true })} %`;
+    return number(percents, { digits: shareOf(stakes, high) - shareOf(stakes, low) < 0.1 ? 1 : 0, fixed: true }) + UNIT;
   };
   return values.map((value) => [value, text(value)]);
 }

@@ -1203,7 +1203,7 @@ def test_steps_that_change_nothing_are_not_repeated(monkeypatch):
     "game",
     [
         Matches(matches=6),
-        Kniffel(dice=1, faces=2, throws=1),
+        Kniffel(dice=1, faces=2, throws=1, threshold=3),
         Mancala(players=3, pits=2, stones=2),
     ],
 )

@@ -39,7 +39,7 @@ def hold():
 
 @functools.cache
 def kniffel():
-    return gamedp.solve(Kniffel(dice=2, faces=2, throws=1, threshold=3), compile="never")
+    return gamedp.solve(Kniffel(dice=2, faces=2, throws=1), compile="never")
 
 
 @functools.cache

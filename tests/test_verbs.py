@@ -14,7 +14,7 @@ from gamedp.games.wubbel import Wubbel
 def test_compile_and_solve_tell_games_from_staged_games():
     assert isinstance(gamedp.compile(Matches(), compile="never"), gamedp.Model)
     assert isinstance(gamedp.compile(StagedWubbel(4), compile="never"), gamedp.StagedModel)
-    small = Kniffel(dice=1, faces=2, throws=1)
+    small = Kniffel(dice=1, faces=2, throws=1, threshold=3)
     assert isinstance(gamedp.solve(small, compile="never"), gamedp.StagedSolution)
     assert "stage" in gamedp.explain(gamedp.compile(small, compile="never"))
 
@@ -38,7 +38,7 @@ def test_an_explanation_is_shown_as_it_is_and_names_its_solver():
     assert repr(words) == str(words)
     assert "\n" in words
     assert words.solver == "BackwardInduction"
-    small = gamedp.compile(Kniffel(dice=1, faces=2, throws=1), compile="never")
+    small = gamedp.compile(Kniffel(dice=1, faces=2, throws=1, threshold=3), compile="never")
     assert gamedp.explain(small).solver == "StageInduction"
 
 

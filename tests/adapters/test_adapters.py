@@ -684,6 +684,7 @@ def test_several_initial_states(folder):
     assert "2 initial states" in note
 
 
+@pytest.mark.deep
 def test_a_million_transitions_in_seconds(folder):
     size = 500_000
     body = "".join(

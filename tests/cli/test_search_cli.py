@@ -1035,7 +1035,7 @@ class TestSelfplay:
         ],
     )
     def test_verdicts(self, run, arguments, words):
-        command = ("selfplay", "mancala", "--set=pits=4,stones=2", "--seed=2", *PLAIN)
+        command = ("selfplay", "mancala", "--set=pits=3,stones=2", "--seed=2", *PLAIN)
         code, out, _ = run(*command, *arguments)
         assert code == 0
         assert words in out

@@ -90,7 +90,7 @@ class TestMeasuring:
         assert "rules" in table.rows[0].reason
 
     def test_a_staged_game_and_its_ordinary_form(self):
-        small = Kniffel(dice=1, faces=2, throws=1)
+        small = Kniffel(dice=1, faces=2, throws=1, threshold=3)
         solvers = ["stage-induction", "default", "backward-induction"]
         table = compare(small, solvers=solvers)
         assert [table.verdict(each) for each in table.rows] == ["proven"] * 3
@@ -239,7 +239,7 @@ class TestProcesses:
 
     def test_a_model_that_is_too_large_is_said_to_be(self, monkeypatch):
         monkeypatch.setattr("gamedp.comparison.methods.MAX_FLATTENED", 10)
-        small = Kniffel(dice=1, faces=2, throws=1)
+        small = Kniffel(dice=1, faces=2, throws=1, threshold=3)
         options = {"processes": True}
         table = compare(small, solvers=["default", "value-iteration"], **options)
         assert [each.status for each in table.rows] == ["SOLVED", "TOO_LARGE"]

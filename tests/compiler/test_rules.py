@@ -533,8 +533,15 @@ WRONG_TYPES = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", WRONG_TYPES)
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        # Each is compiled anew.
+        pytest.param(name, mode, marks=[pytest.mark.deep] * (mode == "always" and number > 2))
+        for number, name in enumerate(WRONG_TYPES)
+        for mode in MODES
+    ],
+)
 def test_wrong_types_get_one_clear_error(name, mode):
     methods, words = WRONG_TYPES[name]
     game = type("Odd", (Countdown,), methods)()

@@ -7,6 +7,7 @@ from functools import cache
 import attrs
 import numpy as np
 import pytest
+from depth import first_of
 from figures import BY_NAME, POSITIONS
 from hypothesis import given, strategies as st
 from wubbel_reference import winning_probabilities
@@ -169,7 +170,7 @@ class TestWubbel:
             compared += 1
         assert compared >= 1
 
-    @pytest.mark.parametrize("grace", [False, True])
+    @pytest.mark.parametrize("grace", first_of([True, False]))
     def test_the_reference_solves_the_rules_in_full_size(self, grace):
         game = Wubbel(grace=grace)
         values = winning_probabilities(grace=grace)

@@ -390,6 +390,9 @@ def test_the_staged_games_are_in_order(game):
         check_game(gamedp.stages.Flattened(ending.game), compile=False)
 
 
+duel_of, targets_of = cache(Duel.of), cache(Targets.of)
+
+
 @uncompiled_takes_minutes
 class TestCards:
     MINE = Card.of("- 8 9 16 15 18 15 9 25 30 40 - 20")
@@ -407,7 +410,7 @@ class TestCards:
         assert {option.name("en") for option in options} == {"Ones", "Yahtzee"}
 
     def test_targets_of_a_card(self):
-        targets = Targets.of(self.MINE)
+        targets = targets_of(self.MINE)
         assert targets.at_least(self.MINE.total) == pytest.approx(1, abs=1e-14)
         # Only a Kniffel earns that much; there are two turns for it, and 2.301432 / 50 for each.
         chance = 1 - (1 - 2.301432 / 50) ** 2
@@ -425,14 +428,14 @@ class TestCards:
                 "the last rounds of these",
             ),
             (lambda card: Duel.of(card, card, draw=2.0), "draw must lie between 0 and 1"),
-            (lambda card: Duel.of(card, card).endgame(opponent_goal="fun"), "not for 'fun'"),
+            (lambda card: duel_of(card, card).endgame(opponent_goal="fun"), "not for 'fun'"),
             (
-                lambda card: Duel.of(card, card).endgame(opponent_to_move=True).best("11111", 1),
+                lambda card: duel_of(card, card).endgame(opponent_to_move=True).best("11111", 1),
                 "not mine",
             ),
-            (lambda card: Duel.of(card, card).options("11111", 4), "there is no throw 4"),
-            (lambda card: Targets.of(card).best("11111", 1, total=1000), "out of reach"),
-            (lambda card: Targets.of(card).best("11111", 1, total=1), "are reached"),
+            (lambda card: duel_of(card, card).options("11111", 4), "there is no throw 4"),
+            (lambda card: targets_of(card).best("11111", 1, total=1000), "out of reach"),
+            (lambda card: targets_of(card).best("11111", 1, total=1), "are reached"),
         ],
     )
     def test_what_cannot_be_is_refused_in_words(self, call, words):

@@ -9,6 +9,7 @@ from itertools import product
 import attrs
 import numpy as np
 import pytest
+from depth import in_pairs
 from throws import multisets
 
 import gamedp
@@ -456,10 +457,10 @@ def value_by_throws(game, free, kniffel):
 class TestTinyGames:
     """Games small enough to be solved in plain Python twice, by rules written twice."""
 
-    @pytest.mark.parametrize("kniffel", [None, 0, 50])
-    @pytest.mark.parametrize("kniffel_is_full_house", [True, False])
-    @pytest.mark.parametrize("joker", ["none", "free", "forced"])
-    @pytest.mark.parametrize("further_bonus", [0, 10])
+    @pytest.mark.parametrize(
+        ("further_bonus", "joker", "kniffel_is_full_house", "kniffel"),
+        in_pairs([0, 10], ["none", "free", "forced"], [True, False], [None, 0, 50]),
+    )
     def test_two_three_sided_dice(self, further_bonus, joker, kniffel_is_full_house, kniffel):
         game = Kniffel(
             dice=2,

@@ -402,13 +402,13 @@ def check(seed, folder):
             holds(solution, values, start)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(20))
 def test_what_comes_in_exactly_is_solved_exactly(seed, tmp_path):
     check(seed, tmp_path)
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("seed", range(1000, 1150))
+@pytest.mark.parametrize("seed", [*range(20, 60), *range(1000, 1150)])
 def test_more_that_comes_in_exactly_is_solved_exactly(seed, tmp_path):
     check(seed, tmp_path)
 
@@ -454,13 +454,13 @@ def check_doubles(seed):
             holds(solution, values, start)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_bounds_contain_what_rounded_probabilities_were_meant_to_say(seed):
     check_doubles(seed)
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("seed", range(1000, 1150))
+@pytest.mark.parametrize("seed", [*range(20, 40), *range(1000, 1150)])
 def test_more_bounds_contain_what_rounded_probabilities_were_meant_to_say(seed):
     check_doubles(seed)
 

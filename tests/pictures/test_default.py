@@ -96,7 +96,7 @@ def test_what_was_found_is_drawn_as_a_whole(pig, matches):
     trace = gamedp.policies.trace_sweeps(gamedp.compile(Walk(), compile="never"), sweeps=5)
     ratings = gamedp.play.Ratings(("a", "b"), np.array([1.0, -1.0]), np.ones(2), 0.0, 1.0)
     response = gamedp.best_response(model, against=chance)
-    staged = gamedp.solve(Kniffel(dice=1, faces=2, throws=1), compile="never")
+    staged = gamedp.solve(Kniffel(dice=1, faces=2, throws=1, threshold=3), compile="never")
     for thing, label in (
         (evaluation, "payoff of player 0"),
         (gamedp.simulate(model, [chance, chance], games=10, seed=1), "payoff of player 0"),

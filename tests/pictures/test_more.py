@@ -32,7 +32,7 @@ def matches():
 
 @pytest.fixture(scope="module")
 def kniffel():
-    return gamedp.solve(Kniffel(dice=2, faces=2, throws=1), compile="never")
+    return gamedp.solve(Kniffel(dice=2, faces=2, throws=1, threshold=3), compile="never")
 
 
 def points(ax):

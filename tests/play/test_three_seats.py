@@ -208,7 +208,7 @@ class TestFiles:
         text = (tmp_path / "whole").read_bytes()
         assert len(text.splitlines()) == 1 + 10 * 2
         path = tmp_path / "part"
-        for size in (*range(0, len(text), 499), len(text) - 1, len(text)):
+        for size in (*range(0, len(text), len(text) // 6), len(text) - 1, len(text)):
             path.write_bytes(text[:size])
             assert tournament(GAME, players, games=12, seed=1, save=path) == expected
             assert path.read_bytes() == text

@@ -1,5 +1,6 @@
 """Which of equally good actions is played: the quickest win, the longest loss; by enumeration."""
 
+import functools
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -17,10 +18,15 @@ from gamedp.testing import exact_values
 GAMES = 200
 
 
+@functools.cache
+def noughts_by_hand():
+    return ByHand(noughts_and_crosses())
+
+
 @pytest.mark.parametrize("solver", [None, "retrograde", "topological-value-iteration"])
 def test_noughts_and_crosses_misses_no_win_and_no_delay(solver):
     game = noughts_and_crosses()
-    solution, truth = gamedp.solve(game, solver=solver), ByHand(game)
+    solution, truth = gamedp.solve(game, solver=solver), noughts_by_hand()
     decided = {"won": 0, "lost": 0}
     for index in range(solution.model.num_states):
         state = solution.model.state(index)

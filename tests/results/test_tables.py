@@ -120,7 +120,7 @@ def shown_things():
     certificate = gamedp.certify(gamedp.solve(model))
     yield certificate
     yield attrs.evolve(gamedp.verify(model, certificate), claim=BAD)
-    staged = gamedp.solve(Kniffel(dice=1, faces=2, throws=1), compile="never")
+    staged = gamedp.solve(Kniffel(dice=1, faces=2, throws=1, threshold=3), compile="never")
     yield staged
     yield attrs.evolve(staged.model, rules=attrs.evolve(staged.model.rules, game=OddKniffel()))
     yield gamedp.stages.distribution(staged)

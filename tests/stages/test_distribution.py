@@ -19,6 +19,7 @@ SMALL = Kniffel(dice=2, faces=3, throws=2, threshold=5, upper_bonus=7)
 JOKERS = Kniffel("yahtzee", dice=2, faces=2, throws=2, threshold=3, upper_bonus=4, further_bonus=9)
 
 
+@functools.cache
 def solve_uncompiled(game):
     # Compiled, small games take longer than to be solved.
     return gamedp.solve(game, tolerance=1e-9, compile="never")
@@ -563,7 +564,7 @@ def test_what_underflows_is_allowed_for(exponent):
 
 
 def test_ends_are_expected_as_often_as_play_by_hand_reaches_them():
-    game = Kniffel(dice=2, faces=2)
+    game = Kniffel(dice=2, faces=2, threshold=3)
     solution = solve_uncompiled(game)
     first, second = Sheet(0, 3, 0), Sheet(0, game.all_boxes - 3, 0)
     starts = [{first: 0.25, second: 0.75}, {second: 1.0}, {Sheet(0, game.all_boxes, 0): 1.0}]
@@ -603,7 +604,7 @@ class Unranked(Debts):
 
 @pytest.mark.parametrize("chance", [float("nan"), float("inf"), -0.25])
 def test_ends_are_expected_of_true_chances_alone(chance):
-    solution = solve_uncompiled(Kniffel(dice=1, faces=2, throws=1))
+    solution = solve_uncompiled(Kniffel(dice=1, faces=2, throws=1, threshold=3))
     begin = solution.model.starts[0][1]
     with pytest.raises(
         gamedp.errors.InvalidParameterError, match=r"begin in Sheet.* with probability"

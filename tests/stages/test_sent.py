@@ -24,8 +24,8 @@ print(repr(gamedp.solve(model).bounds()))
 @pytest.mark.parametrize(
     ("game", "mode"),
     [
-        (Kniffel(dice=1, faces=2, throws=1), "always"),
-        (Kniffel(dice=1, faces=2, throws=1), "never"),
+        (Kniffel(dice=1, faces=2, throws=1, threshold=3), "always"),
+        (Kniffel(dice=1, faces=2, throws=1, threshold=3), "never"),
         (staged_games.Journey(), "auto"),
     ],
     ids=["compiled", "plain", "patient"],

@@ -172,6 +172,7 @@ class Vandal(Outside):
         rewards = solution.model.rewards
         rewards.flags.writeable = True
         rewards += 1
+        rewards.flags.writeable = False  # kernels would be compiled anew for arrays to write to
         return solution
 
 

@@ -153,12 +153,12 @@ def test_an_export_that_was_interrupted_can_be_done_again(tmp_path, run, monkeyp
 
     write = export._write
     monkeypatch.setattr(export, "_write", stop)
-    assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] != 0
+    assert run("serve", "--games=matches", f"--export={folder}", "--quiet")[0] != 0
     monkeypatch.undo()
     assert 0 < len(list(folder.rglob("*.*"))) < 10
     (folder / "index.html.0123456789abcdef.gamedp-tmp").write_text("of a process that was killed")
-    assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
-    assert (folder / "data" / "nim.json.gz").exists()
+    assert run("serve", "--games=matches", f"--export={folder}", "--quiet")[0] == 0
+    assert (folder / "data" / "matches.json.gz").exists()
 
 
 def test_no_name_of_a_game_is_in_the_way_of_another_file(tmp_path, run):
@@ -191,10 +191,10 @@ def test_a_surface_is_exported_if_the_game_has_one(tmp_path, run):
         client.position("wubbel", parameters={"goal": 9})
         query = {**axes, "parameters": '{"goal":9}'}
         assert client.get("/api/games/wubbel/surface", params=query).content == content
-    assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
+    assert run("serve", "--games=matches", f"--export={folder}", "--quiet")[0] == 0
     assert sorted(path.name for path in (folder / "data").iterdir()) == [
         "games.json",
-        "nim.json.gz",
+        "matches.json.gz",
     ]
 
 
@@ -337,7 +337,7 @@ def test_it_serves_until_ctrl_c(tmp_path, host):
 def test_an_export_follows_no_links(tmp_path, run, name):
     """What lies behind a link is of others: nothing is written there, and nothing removed."""
     folder, others = tmp_path / "out", tmp_path / "others"
-    assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
+    assert run("serve", "--games=matches", f"--export={folder}", "--quiet")[0] == 0
     (folder / name).rename(others)
     (folder / name).symlink_to(others)
     if others.is_dir():

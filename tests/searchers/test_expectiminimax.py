@@ -90,17 +90,16 @@ def agrees_with_minimax(game, depth, pruning, table_bytes, compile):
     return found
 
 
+@pytest.mark.parametrize("pruning", PRUNINGS)
 @pytest.mark.parametrize("kind", GAMES, ids=lambda kind: kind.__name__)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     depth=st.sampled_from([1, 2, 3, 4, None]),
-    pruning=st.sampled_from(PRUNINGS),
     table_bytes=st.sampled_from(TABLES),
 )
-# Of the sums, two actions are as good but for rounding.
-@example(seed=768, depth=1, pruning="star2", table_bytes=0)
-def test_it_finds_what_plain_minimax_finds(kind, seed, depth, pruning, table_bytes):
+@example(seed=768, depth=1, table_bytes=0)  # of the sums, two actions are as good but for rounding
+def test_it_finds_what_plain_minimax_finds(kind, pruning, seed, depth, table_bytes):
     agrees_with_minimax(kind(seed=seed, layers=4, width=3), depth, pruning, table_bytes, "never")
 
 

@@ -191,3 +191,17 @@ def test_what_is_no_list_of_games_seen_is_no_trouble(visit):
     page = visit(address("nim"), patched='localStorage.setItem("gamedp-rules", "[{%% nim")')
     open_actions(page)
     assert not page.locator(".how-text").is_visible()
+
+
+def test_a_game_of_one_s_own_has_its_board_on_its_card(visit):
+    offer = visit().locator(".offer").filter(has_text="Noughts and crosses")
+    assert offer.locator(".icon .drawing-grid .piece").count() == 1  # after an action
+
+
+def test_the_title_says_what_differs_from_the_game_as_it_is_known(visit):
+    page = visit(address("wubbel", p={"goal": 50}))
+    open_actions(page)
+    assert page.locator(".title .rules").count() == 0
+    page = visit(address("mancala", p={"pits": 2, "stones": 2, "move_again": True}))
+    open_actions(page)
+    assert page.locator(".title .rules").inner_text().endswith("move again: yes")

@@ -2,6 +2,8 @@
 
 import functools
 import json
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -414,3 +416,29 @@ def test_questions_about_a_file_that_make_no_sense(named, arguments, words):
     code, _, err = named("query", *arguments)
     assert code != 0
     assert words in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needless"),
+    [
+        (
+            ["solve", "chain.drn", "--reach", "end"],
+            {"gamedp.storage", "gamedp.certificates", "gamedp.stages.compile"}
+            | {"gamedp.compiler.methods", "scipy.optimize", "scipy.sparse"},
+        ),
+        (["--version"], {"numba", "scipy", "rich.markdown", "gamedp.storage"}),
+    ],
+)
+def test_a_start_imports_only_what_it_needs(folder, arguments, needless):
+    code = (
+        "import sys; from gamedp.cli import main; assert main(sys.argv[1:]) == 0; "
+        f"sys.exit(' '.join({needless} & set(sys.modules)) or 0)"
+    )
+    started = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert started.returncode == 0, started.stderr

@@ -168,6 +168,15 @@ def test_a_kernel_is_compiled_once_it_has_taken_long_in_plain_python(monkeypatch
     assert patient.answer() == 1
 
 
+def test_no_process_waits_again_for_a_kernel_that_has_taken_long(monkeypatch, tmp_path):
+    patient = Patient(monkeypatch, tmp_path)
+    monkeypatch.setattr(jit, "SECONDS_BEFORE_COMPILING", 1e-9)
+    assert patient.answer() == 1  # after the answer, which plain Python has given
+    patient.kernel = fresh(halve_jit)
+    assert patient.answer() == 1
+    assert sum(patient.kernel.stats.cache_hits.values()) == 1
+
+
 def test_code_on_disk_that_cannot_be_read_keeps_nothing_from_an_answer(monkeypatch, tmp_path):
     patient = Patient(monkeypatch, tmp_path)
     assert patient.answer(jit.MAX_INTERPRETED_NUMBERS + 1) == 1

@@ -185,7 +185,7 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     try:
         is_own = bool(tokens) and tokens[0] in COMMANDS and tokens[0] not in OF_ALL
         app = make_app(plugins=not is_own)
-        if not tokens or tokens[0].startswith("-"):
+        if not tokens or (tokens[0].startswith("-") and tokens[0] != "--version"):
             app.resolved_commands()  # the help page shows the help of each command
         with _unwrapped():
             app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
@@ -299,6 +299,7 @@ def make_app(*, plugins: bool = True) -> App:
         ),
         help_epilogue=EXAMPLES,
         version=_version,
+        version_format="plaintext",
         default_parameter=Parameter(negative=()),
         suppress_keyboard_interrupt=False,
     )

@@ -29,7 +29,6 @@ from gamedp.cli.report import watch
 from gamedp.cli.texts import refuse
 from gamedp.errors import UnknownNameError
 from gamedp.rules.game import is_staged
-from gamedp.storage.texts import write_csv
 from gamedp.verbs.certifying import certify
 from gamedp.verbs.saving import save, write_policy
 
@@ -301,6 +300,8 @@ def kept_in(solution: Solution | StagedSolution, keep: KeepOptions) -> list[tupl
         save(certify(solution), keep.certificate)
         pairs.append(("proof in", str(keep.certificate)))
     if keep.csv is not None:
+        from gamedp.storage.texts import write_csv  # noqa: PLC0415 - for this option alone
+
         count = write_csv(keep.csv, solution.to_columns())
         pairs.append(("table in", f"{keep.csv}, {count:,} lines under a line of names"))
     if keep.policy is not None:

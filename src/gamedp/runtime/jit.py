@@ -140,8 +140,10 @@ event.register("numba:compile", _CompileListener())
 LANES = 64
 """Number of columns of a block: that many contexts of a staged game are swept together."""
 
-SECONDS_BEFORE_COMPILING = 0.5
-"""Seconds that a kernel may run in plain Python, in one process, before it is compiled."""
+SECONDS_BEFORE_COMPILING = 0.2
+"""Seconds that a kernel may run in plain Python, in one process, before it is compiled: about what
+that takes. It is compiled then even if it has its answer, or the next process would wait again.
+"""
 
 MAX_INTERPRETED_NUMBERS = 200_000
 """Numbers in the arrays of a call that plain Python may answer. A look at each takes it a tenth of
@@ -441,12 +443,13 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
 
     def _run_in_python(self, *arguments: Any) -> Any:
         """Run the plain function, and count how long it takes."""
-        begin = time.perf_counter()
-        try:
-            with np.errstate(all="ignore"):  # as the compiled one does
-                return self._in_python(*arguments)
-        finally:
-            self._seconds_in_python += time.perf_counter() - begin
+        begin = time.thread_time()
+        with np.errstate(all="ignore"):  # as the compiled one does
+            answer = self._in_python(*arguments)
+        self._seconds_in_python += time.thread_time() - begin
+        if self._seconds_in_python >= SECONDS_BEFORE_COMPILING:
+            self.compile(tuple(map(self.typeof_pyval, arguments)))
+        return answer
 
     def _compilation_chain_init_hook(self) -> None:
         """Look for no extensions of numba: none takes part in kernels, and it takes long."""

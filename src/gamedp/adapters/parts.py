@@ -274,7 +274,9 @@ def assemble(
         num_players=num_players,
         player_names=parts.player_names,
         state_rewards={
-            name: np.array(kinds[STATES]) for name, kinds in parts.rewards.items() if STATES in kinds
+            name: np.array(kinds[STATES])
+            for name, kinds in parts.rewards.items()
+            if STATES in kinds
         },
         constants=parts.constants,
         formulas=parts.formulas,

@@ -269,7 +269,9 @@ class Asking:
         sides, optimum = self._sides(query)
         if query.kind == "P":
             assert not isinstance(query.path, Earned)  # noqa: S101 - see the reader
-            return self._path(query.path, bare(sides.model), optimum, closely)
+            found = self._path(query.path, bare(sides.model), optimum, closely)
+            lower, upper = (np.clip(each, 0.0, 1.0) for each in (found.lower, found.upper))
+            return attrs.evolve(found, lower=lower, upper=upper)
         if query.kind == "LRA":
             return self._long_run(self.truth(query.path), sides.model, optimum, closely)  # type: ignore[arg-type]
         return self._reward(query, sides, optimum, closely)
@@ -447,12 +449,17 @@ class Asking:
         closely: int,
     ) -> Numbers:
         """Return what numbers are expected to be after some steps, all in allowed states."""
-        if not allowed.all():
-            exact = None if numbers.exact is None else np.where(allowed, numbers.exact, Fraction(0))
-            lower, upper = (np.where(allowed, each, 0.0) for each in (numbers.lower, numbers.upper))
-            numbers = Numbers(lower, upper, exact, numbers.solution)
-            model = cut(model, ~allowed, np.zeros(len(allowed)))
-        return self._after(numbers, model, optimum, steps, closely)
+        if allowed.all():
+            return self._after(numbers, model, optimum, steps, closely)
+        # The state after all steps need not be allowed, so the last step stands alone.
+        last = self._after(numbers, model, optimum, 1, closely)
+        exact = None if last.exact is None else np.where(allowed, last.exact, Fraction(0))
+        lower, upper = (np.where(allowed, each, 0.0) for each in (last.lower, last.upper))
+        before = Numbers(lower, upper, exact, last.solution)
+        if steps == 1:
+            return before
+        ended = cut(model, ~allowed, np.zeros(len(allowed)))
+        return self._after(before, ended, optimum, steps - 1, closely)
 
     def _after(
         self, last: Numbers, model: Model, optimum: Optimum, steps: int, closely: int

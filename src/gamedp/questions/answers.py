@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnknownStateError, UnsupportedProblemError
+from gamedp.results.columns import joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +81,7 @@ class Answer:
             return None
         if self._low() == 1:
             return YES
-        starts = self.loaded_starts()
+        starts = self.starts
         return NO if (self.upper[starts] == 0).any() else UNDECIDED
 
     def verdicts(self) -> NDArray[Any] | None:
@@ -111,15 +112,16 @@ class Answer:
             raise UnsupportedProblemError(message)
         return self.lower == 1
 
-    def loaded_starts(self) -> NDArray[np.int64]:
-        """Return the initial states."""
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The initial states."""
         return self.loaded.with_coalition(range(self.loaded.num_players)).model.initial_states
 
     def _low(self) -> float:
-        return float(self.lower[self.loaded_starts()].min())
+        return float(self.lower[self.starts].min())
 
     def _high(self) -> float:
-        return float(self.upper[self.loaded_starts()].max())
+        return float(self.upper[self.starts].max())
 
     def bounds(self, state: int | None = None) -> tuple[float, float]:
         """Return the bounds of a state's number, or of the start's.
@@ -150,7 +152,7 @@ class Answer:
         """
         low, high = self.bounds(state)
         if state is None:
-            starts = self.loaded_starts()
+            starts = self.starts
             if float(self.lower[starts].max()) > float(self.upper[starts].min()):
                 message = (
                     f"the model starts in one of {len(starts):,} states, whose numbers differ: "
@@ -167,11 +169,50 @@ class Answer:
             return low if math.isinf(high) else high
         return low + (high - low) / 2
 
+    def solution_of_states(self) -> Solution:
+        """Return the solution, if its states are those of the model and its values the formula's.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If nothing was solved, or another model or event was.
+        """
+        solution = self.solution
+        if solution is None or self.is_boolean:
+            what = "a number" if solution is None else "true or false"
+            message = f"{self.formula} is {what}, so no action has a value."
+            raise UnsupportedProblemError(message)
+        same = solution.model.num_states == len(self.lower)
+        if not same or not np.array_equal(solution.lower, self.lower):
+            message = (
+                f"{self.formula} is answered by way of another question, whose actions have other "
+                "values; see `solution` and `notes`."
+            )
+            raise UnsupportedProblemError(message)
+        return solution
+
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Return one column for each variable of a state, the bounds, and whether it holds.
+
+        The best action is in it if the solution is of the model that was read, state by state.
+        """
+        count = len(self.lower)
+        fields = {"state": np.arange(count), **self.loaded.variables}
+        found: dict[str, NDArray[Any]] = {"lower": self.lower, "upper": self.upper}
+        verdicts = self.verdicts()
+        if verdicts is not None:
+            found["holds"] = verdicts
+        solution = self.solution
+        if solution is not None and solution.model.num_states == count:
+            columns = solution.to_columns()
+            found |= {name: columns[name] for name in ("action", "action_name") if name in columns}
+        return joined(fields, found)
+
     def facts(self) -> dict[str, Any]:
         """Return the answer at the start, for JSON."""
         lower, upper = self.bounds()
         facts: dict[str, Any] = {"formula": self.formula, "lower": lower, "upper": upper}
-        facts |= {"holds": self.holds} if self.is_boolean else {"value": (lower + upper) / 2}
+        facts["holds"] = self.holds
         if self.solution is not None:
             facts |= {
                 "solver": type(self.solution.solver).__name__,

@@ -35,7 +35,8 @@ def bare(model: Model) -> Model:
     """Return a model in which nothing is earned."""
     kept = {name: array for name, array in model.fractions.items() if name != "rewards"}
     nothing = np.zeros(model.num_choices)
-    return without_payoffs(attrs.evolve(model, rewards=nothing, fractions=kept))
+    rounding = (model.rounding[0], 0.0, 0.0)
+    return without_payoffs(attrs.evolve(model, rewards=nothing, fractions=kept, rounding=rounding))
 
 
 def cut(model: Model, ends: Flags, payoffs: NDArray[Any]) -> Model:

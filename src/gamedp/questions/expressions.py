@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.errors import GamedpError, UnknownNameError
+from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
 from gamedp.languages.expressions import (
     BOOL,
     INT,
     Expression,
+    ExpressionReader,
     Label,
     Literal,
     Name,
@@ -25,6 +25,8 @@ from gamedp.languages.expressions import (
     type_of,
     with_parts,
 )
+from gamedp.languages.tokens import END, Source
+from gamedp.model.model import Model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -233,21 +235,43 @@ def _unknown(part: Any, kind: str, known: Any) -> UnknownNameError:
     return UnknownNameError(f"{part.place.source.name}, {part.place}: {found}")
 
 
-def states_of(loaded: LoadedModel) -> States:
-    """Return the states of a model that was read, with the labels that every model has."""
-    model = loaded.with_coalition(range(loaded.num_players)).model
+def states_of(given: LoadedModel | Model) -> States:
+    """Return the states of a model, with the labels that every model has, and those of a file."""
+    is_model = isinstance(given, Model)
+    model = given if is_model else given.with_coalition(range(given.num_players)).model
     starts = np.zeros(model.num_states, np.bool_)
     starts[model.initial_states] = True
     always = {INITIAL: starts, DEADLOCK: np.diff(model.choice_offsets) == 0}
-    return States(
-        model.num_states,
-        loaded.variables,
-        always | dict(loaded.labels),
-        loaded.constants,
-        loaded.formulas,
-    )
+    if is_model:
+        return States(model.num_states, model.variables, always)
+    labels = always | dict(given.labels)
+    return States(model.num_states, given.variables, labels, given.constants, given.formulas)
 
 
-def as_fraction(value: Value) -> Fraction | None:
-    """Return a number as a fraction; None for a float, whose value is not exact."""
-    return None if isinstance(value, float) else Fraction(value)
+def states_where(states: States, text: str, name: str) -> Flags:
+    """Return the states in which an expression is true; (S,).
+
+    Parameters
+    ----------
+    states : States
+    text : str
+        Such as ``x = 2 & !"bad"``.
+    name : str
+        What to call the text in messages.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the text is malformed, or a number; the message names the column.
+    UnknownNameError
+        At a name that the model does not have, and if there are no such states.
+    """
+    reader = ExpressionReader(Source(name, text, InvalidParameterError))
+    expression = reader.expression()
+    if reader.token.kind != END:
+        reader.fail("the end")
+    found = states.mask(states.resolved(expression))
+    if not found.any():
+        message = f"{name}: there is no state with {text}."
+        raise UnknownNameError(message)
+    return found

@@ -38,7 +38,7 @@ from gamedp.model.objectives import (
     TotalReward,
 )
 from gamedp.questions.changes import as_written, bare, cut, looped, towards, without_payoffs
-from gamedp.questions.expressions import States, as_fraction, states_of
+from gamedp.questions.expressions import States, states_of
 from gamedp.questions.filters import filtered
 from gamedp.questions.paths import product_of
 from gamedp.questions.truth import Numbers, Truth
@@ -57,6 +57,10 @@ AS_ASKED, CLOSELY, EXACTLY = range(3)
 
 CLOSE = 1e-13
 """The distance of bounds that is tried before exact numbers; rounding may allow no less."""
+
+OF_OPPOSITE = "the solution is of the opposite event: its values are one less those of the formula"
+OF_PRODUCT = "the solution is of the product of the model with the formula, so its policy remembers"
+"""What is said of solutions of another question."""
 
 MOST_EXACT = 2_000_000
 """The largest number of transitions of a model that is solved exactly."""
@@ -329,6 +333,7 @@ class Asking:
     def _path(self, path: Formula, model: Model, optimum: Optimum, closely: int) -> Numbers:
         """Return the probabilities of the paths on which a formula holds."""
         if isinstance(path, Operation) and path.operator == "!" and _is_path(path):
+            self._note(OF_OPPOSITE)
             inner = path.operands[0]
             return self._path(inner, model, OPPOSITE[optimum], closely).opposite()
         if not _is_path(path):
@@ -361,7 +366,9 @@ class Asking:
             allowed, target = states[0] & ~states[1], ~states[0] & ~states[1]
         else:
             allowed, target = ~states[0], ~states[1]
-        return self._until(allowed, target, steps, model, OPPOSITE[optimum], closely).opposite()
+        self._note(OF_OPPOSITE)
+        found = self._until(allowed, target, steps, model, OPPOSITE[optimum], closely)
+        return found.opposite()
 
     def _steps(self, path: Temporal) -> tuple[int, int | None]:
         """Return the first and the last step within which a formula counts."""
@@ -478,7 +485,9 @@ class Asking:
     def _long_path(self, path: Formula, model: Model, optimum: Optimum, closely: int) -> Numbers:
         """Return the probabilities of a formula of LTL that is co-safe, or the opposite of one."""
         product = product_of(path, model, self.truth, self._steps)
+        self._note(OF_PRODUCT)
         if product.is_opposite:
+            self._note(OF_OPPOSITE)
             optimum = OPPOSITE[optimum]
         found = []
         for ended in product.ended:

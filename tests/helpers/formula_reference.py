@@ -180,7 +180,9 @@ def _of_chain(game: SmallGame, plan: dict[int, int], target: set[int]) -> list[F
         for row in range(len(inside)):
             if row != column and system[row][column]:
                 factor = system[row][column]
-                system[row] = [a - factor * b for a, b in zip(system[row], system[column], strict=True)]
+                system[row] = [
+                    a - factor * b for a, b in zip(system[row], system[column], strict=True)
+                ]
     values = [Fraction(s in target) for s in range(count)]
     for number, s in enumerate(inside):
         values[s] = system[number][-1]

@@ -237,7 +237,7 @@ def test_rewards_within_steps_and_at_a_step(data):
     total = earned_by_steps(question.game, question.chooses, steps)
     question.check(f"{question.begin('R')}=? [C<={steps}]", total)
     instant = at_step(question.game, question.chooses, steps)
-    question.check(f'{question.begin("R")}=? [I={steps}]'.replace("R", 'R{"cost"}', 1), instant)
+    question.check(f"{question.begin('R')}=? [I={steps}]".replace("R", 'R{"cost"}', 1), instant)
 
 
 @pytest.mark.parametrize("compare", [">=", ">", "<=", "<"])
@@ -253,7 +253,7 @@ def test_a_coalition_makes_a_bound_hold_and_alone_it_holds_whatever_is_chosen(co
         owners=[0, 0, 0], labels={"goal": {1}}, earned=[Fraction(0)] * 3,
     )  # fmt: skip
     loaded = game.loaded(players=2)
-    bound = f"P{compare}1/3 [F \"goal\"]"
+    bound = f'P{compare}1/3 [F "goal"]'
     assert gamedp.ask(loaded, bound).holds == "no"
     assert gamedp.ask(loaded, f"<<p1>> {bound}").holds == "yes"
     assert gamedp.ask(loaded, f"<<p2>> {bound}").holds == "no"

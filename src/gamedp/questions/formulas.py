@@ -58,6 +58,9 @@ AS_ASKED, CLOSELY, EXACTLY = range(3)
 CLOSE = 1e-13
 """The distance of bounds that is tried before exact numbers; rounding may allow no less."""
 
+MOST_DECIDED = 2_000
+"""The largest number of states in all of which a bound is decided; in more, in those of the start."""
+
 OF_OPPOSITE = "the solution is of the opposite event: its values are one less those of the formula"
 OF_PRODUCT = "the solution is of the product of the model with the formula, so its policy remembers"
 """What is said of solutions of another question."""
@@ -96,7 +99,7 @@ class Asking:
         if self.is_boolean(formula):
             starts = np.zeros(self.states.count, np.bool_)
             starts[self.loaded.with_coalition(range(self.loaded.num_players)).model.initial_states] = True  # fmt: skip
-            truth = self.truth(formula, starts)
+            truth = self.truth(formula, starts if len(starts) > MOST_DECIDED else None)
             lower, upper = truth.certain.astype(float), truth.possible.astype(float)
             return True, lower, upper, self._last
         numbers = self.numbers(formula)
@@ -222,10 +225,10 @@ class Asking:
         GamedpError
             If it is no number, or the model does not have what it names.
         """
-        if not _asks(formula):
-            return Numbers.of(self.states.values(self.states.resolved(formula)))
         if self.is_boolean(formula):
             formula.place.refuse("this is true or false, and should be a number.")
+        if not _asks(formula):
+            return Numbers.of(self.states.values(self.states.resolved(formula)))
         if isinstance(formula, Query):
             return self._query(formula, closely)
         if isinstance(formula, Filter):
@@ -645,6 +648,9 @@ class Asking:
                 raise
             raise _NotExactError(str(error)) from error
         lower, upper = solution.lower, solution.upper
+        if isinstance(objective, AverageReward):  # what is never earned, is no average
+            least, most = min(0.0, model.rewards.min(initial=0)), model.rewards.max(initial=0)
+            lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
         if solution.guarantee is not Guarantee.TWO_SIDED:
             lower, upper = np.full_like(lower, -np.inf), np.full_like(upper, np.inf)
             self._note(f"the solver proves nothing: {solution.guarantee.value}")

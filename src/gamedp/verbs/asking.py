@@ -115,7 +115,6 @@ def _subject(given: Any) -> LoadedModel:
 
     from gamedp.adapters.loaded import LoadedModel
     from gamedp.model.model import Model
-    from gamedp.results.columns import fields_of
 
     if isinstance(given, LoadedModel):
         return given
@@ -129,17 +128,7 @@ def _subject(given: Any) -> LoadedModel:
             "another one there, and its fields are not those of that state. Leave `canonical` out."
         )
         raise UnsupportedProblemError(message)
-    variables = dict(model.variables)
-    if model.states is not None:
-        fields = fields_of(model).items()
-        variables |= {name: column for name, column in fields if column.dtype.kind in "biu"}
-    named = attrs.evolve(
-        model,
-        variables={
-            name: column if column.dtype == np.bool_ else column.astype(np.int64)
-            for name, column in variables.items()
-        },
-    )
+    named = attrs.evolve(model, variables=dict(model.variables) | _fields(model))
     rewards = {} if model.is_general_sum else {"reward": model.rewards}
     kept = (
         {"reward": model.fractions["rewards"]} if rewards and "rewards" in model.fractions else {}
@@ -153,3 +142,20 @@ def _subject(given: Any) -> LoadedModel:
         num_players=model.num_players,
         path=Path(game or "model"),
     )
+
+
+def _fields(model: Model) -> dict[str, Any]:
+    """Return the fields of a game's states that are integers or truth values, as variables."""
+    import numpy as np
+
+    from gamedp.results.columns import fields_of
+    from gamedp.runtime.encoding import declared_fields
+
+    if model.states is None or not model.num_states:
+        return {}
+    declared = declared_fields(model.state(0)) or {}
+    return {
+        name: column.astype(np.bool_ if isinstance(declared.get(name), bool) else np.int64)
+        for name, column in fields_of(model).items()
+        if column.dtype.kind in "biu"
+    }

@@ -160,7 +160,7 @@ def reached(
 
 
 def _of_chain(game: SmallGame, plan: dict[int, int], target: set[int]) -> list[Fraction]:
-    """Return the probability of reaching a target in a chain; who has no plan, stays where it is."""
+    """Return the probability of reaching a target in a chain; without a plan, play stays."""
     count = len(game.rows)
     rows = {s: game.rows[s][choice][1] for s, choice in plan.items()}
     can = set(target)

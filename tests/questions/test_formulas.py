@@ -1,5 +1,6 @@
 """Formulas: what they mean, how they are read, and what is refused where."""
 
+import contextlib
 import json
 from fractions import Fraction
 
@@ -59,27 +60,27 @@ VALUES = {
     '<<>> Pmax=? [F "goal"]': 0,
     '<<1,3>> Pmin=? [F "goal"]': HALF,
     '<<1>> R{"cost"}max=? [F s>=3]': 2,
-    'Rmax=? [F s>=3]': 5,
-    'R{1}min=? [C]': 1,
-    'Rmax=? [C<=2]': 2,
-    'Rmax=? [I=1]': 2,
+    "Rmax=? [F s>=3]": 5,
+    "R{1}min=? [C]": 1,
+    "Rmax=? [C<=2]": 2,
+    "Rmax=? [I=1]": 2,
     'R{"cost"}max=? [Fc s=2]': 2,
     'Rmin=? [F "goal"]': 2,
     'LRAmax=? ["goal"]': 1,
     'LRAmin=? ["lost"]': 0,
-    'Rmax=? [S]': 0,
+    "Rmax=? [S]": 0,
     'Pmax=? [X "goal"]': HALF,
     'Pmax=? [F<=1 "goal"]': HALF,
     'Pmax=? [F<2 "goal"]': HALF,
-    'Pmax=? [F=2 s=2]': 1,
-    'Pmax=? [F[2,2] s=2]': 1,
-    'Pmax=? [F>=2 s=1]': 0,
+    "Pmax=? [F=2 s=2]": 1,
+    "Pmax=? [F[2,2] s=2]": 1,
+    "Pmax=? [F>=2 s=1]": 0,
     'Pmax=? [G !"lost"]': 1,
-    'Pmax=? [s<2 U s=2]': 1,
+    "Pmax=? [s<2 U s=2]": 1,
     'Pmin=? [!"lost" W "goal"]': 0,
     'Pmax=? ["goal" R !"lost"]': 1,
-    'Pmax=? [F (s=1 & (X s=2))]': 1,
-    'Pmax=? [(F s=1) & (F s=2)]': 1,
+    "Pmax=? [F (s=1 & (X s=2))]": 1,
+    "Pmax=? [(F s=1) & (F s=2)]": 1,
     "pow(2,3)": 8,
     "s + three": 3,
     "filter(sum, s)": 10,
@@ -236,7 +237,7 @@ def _equal(name, number):
 PIECES = st.sampled_from(
     ["P", "Pmax", "R", "=?", ">=", "0.5", "[", "]", "(", ")", "F", "G", "U", "X", "<=", "3", '"a"',
      "s", "&", "!", "<<", ">>", ",", "filter", "max", "I", "C", "{", "}", "?", ":", "1e400", "S",
-     "LRA", "min", "pow", "9" * 2000, "Fc", "F0", "true", "/", "-", "half", "\x00", "´"]
+     "LRA", "min", "pow", "9" * 2000, "Fc", "F0", "true", "/", "-", "half", "\x00", "\u00b4"]
 )  # fmt: skip
 
 
@@ -255,12 +256,8 @@ PIECES = st.sampled_from(
 @example("Pmax=? [" + " & ".join(f"(F s={i})" for i in range(40)) + "]")
 def test_hostile_texts_are_answered_or_refused(text):
     loaded = a_game().loaded()
-    try:
-        answer = gamedp.ask(loaded, text)
-    except GamedpError as error:
-        assert str(error)
-    else:
-        assert len(answer.lower) == 5
+    with contextlib.suppress(GamedpError):
+        assert len(gamedp.ask(loaded, text).lower) == 5
 
 
 def test_a_formula_is_text(loaded):
@@ -298,7 +295,8 @@ def test_all_players_play_together_unless_a_coalition_is_named():
 def rounded_game():
     """Return a process that goes on with a third as a double, which is no third."""
     return gamedp.Model.from_arrays(
-        [0, 1, 2, 3, 4], [0, 3, 4, 5, 7], [1, 2, 3, 1, 2, 0, 3], [1 / 3, 1 / 3, 1 / 3, 1, 1, 0.5, 0.5],
+        [0, 1, 2, 3, 4], [0, 3, 4, 5, 7], [1, 2, 3, 1, 2, 0, 3],
+        [1 / 3, 1 / 3, 1 / 3, 1, 1, 0.5, 0.5],
         variables={"x": [0, 1, 2, 3]},
     )  # fmt: skip
 

@@ -60,7 +60,8 @@ class Question:
         return attrs.evolve(self, optimum="min" if self.optimum == "max" else "max")
 
     def begin(self, kind):
-        return f"<<{','.join(str(member + 1) for member in sorted(self.members))}>> {kind}{self.optimum}"
+        members = ",".join(str(member + 1) for member in sorted(self.members))
+        return f"<<{members}>> {kind}{self.optimum}"
 
     def check(self, text, expected):
         """Ask a question that ends in ``=?``; then whether a bound at the exact value holds."""

@@ -139,6 +139,11 @@ class LoadedModel:
             raise InvalidModelError(message)
         return self._model
 
+    @property
+    def together(self) -> Model:
+        """The model if all players play together."""
+        return self.with_coalition(range(self.num_players)).model
+
     def states(self, label: str) -> NDArray[np.bool_]:
         """Return the states with a label, as a mask for objectives.
 

@@ -101,8 +101,7 @@ def _players_of(given: Model | LoadedModel) -> tuple[Model, Integers, int]:
     """Return a model with the players who own its states, whoever plays together."""
     if not isinstance(given, LoadedModel):
         return given, given.players.astype(np.int64), given.num_players
-    together = given.with_coalition(range(given.num_players))
-    return together.model, given.owners, given.num_players
+    return given.together, given.owners, given.num_players
 
 
 def _check(model: Model) -> None:

@@ -19,7 +19,6 @@ from gamedp.errors import (
     GamedpError,
     UnknownNameError,
     UnsupportedProblemError,
-    shown,
 )
 from gamedp.questions.expressions import states_of, states_where
 from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged

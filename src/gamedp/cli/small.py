@@ -111,7 +111,7 @@ def explain(
 
 def contents_of(loaded: LoadedModel) -> dict[str, Any]:
     """Return what is in a file, by names, and what can be asked of it."""
-    model = loaded.with_coalition(range(loaded.num_players)).model
+    model = loaded.together
     sizes = (model.num_states, model.num_choices, model.num_transitions)
     return {
         "states": sizes[0],
@@ -136,7 +136,7 @@ def contents_of(loaded: LoadedModel) -> dict[str, Any]:
 
 def _examples(loaded: LoadedModel) -> list[str]:
     """Return formulas that can be asked of a model, each of another kind."""
-    model = loaded.with_coalition(range(loaded.num_players)).model
+    model = loaded.together
     choice = "max" if model.num_choices > model.num_states else ""
     side = "<<1>> " if loaded.num_players > 1 else ""
     labels = [f'"{name}"' for name in loaded.labels]

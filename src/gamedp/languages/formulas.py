@@ -1,7 +1,7 @@
 """Formulas of PCTL and its kin, with rewards, coalitions and co-safe LTL: text into syntax trees.
 
-The grammar is that of PRISM's property language [1]_, and Storm's, as far as it goes here. In a path
-formula, ``U W R`` bind least, then ``X F G``, then the operators of expressions.
+The grammar is that of PRISM's property language [1]_, and Storm's, as far as it goes here. In a
+path formula, ``U W R`` bind least, then ``X F G``, then the operators of expressions.
 
 .. [1] https://www.prismmodelchecker.org/manual/PropertySpecification/AllOnOnePage
 """
@@ -15,10 +15,8 @@ import attrs
 
 from gamedp.errors import InvalidParameterError
 from gamedp.languages.expressions import (
-    BOOL,
     Expression,
     ExpressionReader,
-    Label,
     Literal,
     Name,
     Operation,
@@ -385,26 +383,25 @@ class FormulaReader(ExpressionReader):
 
     def _earned(self) -> Earned:
         """Read what a formula about rewards counts."""
-        token, following = self.token, self.ahead().text
-        if token.kind == NAME and token.text in ("S", "LRA") and following == "]":
-            self.take()
-            return Earned("S")
-        if token.kind == NAME and token.text == "C":
-            self.take()
-            if self.token.text in (">", ">=", "=", "["):
-                self.fail("] or <=")
-            return Earned("C", steps=self._steps()[1])
-        if token.kind == NAME and token.text == "I" and following == "=":
-            self.take()
-            return Earned("I", steps=self._steps()[1])
-        if token.kind == NAME and token.text in ("F", "Fc"):
-            self.take()
+        token = self.token
+        word = token.text if token.kind == NAME else ""
+        if word == "F0":
+            self._refuse(word)
+        if word not in ("F", "Fc", "C", "I", "S", "LRA"):
+            self.fail("F, C, C<=k, I=k or S")
+        self.take()
+        if word in ("F", "Fc"):
             if self.token.text in ("=", "[", *COMPARISONS):
                 self.token.place.refuse("a reward until a target has no bound of steps; use C<=k.")
-            return Earned(token.text, until=self._states())
-        if token.text == "F0":
-            self._refuse("F0")
-        self.fail("F, C, C<=k, I=k or S")
+            return Earned(word, until=self._states())
+        if word in ("C", "I") and self.token.text != "]":
+            wanted = ("<=", "<") if word == "C" else ("=",)
+            if self.token.text not in wanted:
+                self.fail(f"{wanted[0]!r}")
+            return Earned(word, steps=self._steps()[1])
+        if word == "I":
+            self.fail("'='")
+        return Earned("S" if word == "LRA" else word)
 
     def _filter(self) -> Filter:
         place = self.take().place
@@ -427,25 +424,10 @@ MOST_NESTED = 120
 """How deeply temporal operators may be nested."""
 
 
-def is_boolean(formula: Formula, variables: dict[str, str]) -> bool:
-    """Return whether a formula of states is true or false, and no number.
-
-    Parameters
-    ----------
-    formula : Formula
-    variables : dict of str to str
-        The types of names.
-    """
+def is_boolean(formula: Query | Filter | Operation) -> bool:
+    """Return whether a formula of states, with operators, is true or false, and no number."""
     if isinstance(formula, Query):
         return formula.comparison is not None
-    if isinstance(formula, Filter):
-        if formula.kind in ("first", "state", "print"):
-            return is_boolean(formula.formula, variables)
-        return formula.kind in ("forall", "exists", "argmin", "argmax")
     if isinstance(formula, Operation):
-        if formula.operator == "?":
-            return is_boolean(formula.operands[1], variables)
         return formula.operator in ("!", "&", "|", "=>", "<=>", "=", "!=", *COMPARISONS)
-    if isinstance(formula, Name):
-        return variables.get(formula.name) == BOOL
-    return isinstance(formula, Label) or isinstance(getattr(formula, "value", None), bool)
+    return formula.kind in ("forall", "exists", "argmin", "argmax")

@@ -88,8 +88,7 @@ class Answer:
         """Return whether the formula holds, for each state, as `holds`; (S,) texts."""
         if not self.is_boolean:
             return None
-        found = np.where(self.lower == 1, YES, np.where(self.upper == 0, NO, UNDECIDED))
-        return found
+        return np.where(self.lower == 1, YES, np.where(self.upper == 0, NO, UNDECIDED))
 
     def states(self) -> Flags:
         """Return the states in which the formula holds; (S,).
@@ -110,12 +109,12 @@ class Answer:
                 f"{undecided[0]}{f' ({name})' if name else ''}."
             )
             raise UnsupportedProblemError(message)
-        return self.lower == 1
+        return np.asarray(self.lower == 1)
 
     @property
     def starts(self) -> NDArray[np.int64]:
         """The initial states."""
-        return self.loaded.with_coalition(range(self.loaded.num_players)).model.initial_states
+        return self.loaded.together.initial_states
 
     def _low(self) -> float:
         return float(self.lower[self.starts].min())

@@ -57,7 +57,7 @@ def cut(model: Model, ends: Flags, payoffs: NDArray[Any]) -> Model:
         model,
         np.where(ends, 0, counts),
         lengths[kept],
-        np.asarray(model.successors)[np.repeat(kept, lengths)],
+        np.asarray(model.successors)[np.repeat(kept, lengths)].astype(np.int64),
         given_numbers(model, "probabilities")[np.repeat(kept, lengths)],
         given_numbers(model, "rewards")[kept],
         model.action_labels[kept],
@@ -122,8 +122,8 @@ def _with_choices(
         variables=model.variables,
         constant_sum=_shared(model, payoffs),
     )
-    rounding = tuple(map(max, changed.rounding, model.rounding))
-    return attrs.evolve(changed, rounding=rounding)
+    first, second, third = map(max, changed.rounding, model.rounding)
+    return attrs.evolve(changed, rounding=(first, second, third))
 
 
 def _shared(model: Model, payoffs: NDArray[Any] | None) -> float:

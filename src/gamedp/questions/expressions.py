@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import math
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.adapters.loaded import LoadedModel
-    from gamedp.runtime.arrays import Flags, Integers
+    from gamedp.languages.tokens import TextPlace
+    from gamedp.runtime.arrays import Flags
 
 
 LARGEST = 1 << 62
@@ -63,6 +66,11 @@ class States:
     constants: Mapping[str, Value] = attrs.field(factory=dict)
     formulas: Mapping[str, Expression] = attrs.field(factory=dict)
 
+    @property
+    def starts(self) -> Flags:
+        """The states in which play begins."""
+        return self.labels[INITIAL]
+
     def resolved(self, expression: Expression) -> Expression:
         """Return an expression over variables alone; labels become variables.
 
@@ -81,14 +89,15 @@ class States:
     def _known(self, expression: Expression) -> Expression:
         if isinstance(expression, Label):
             if expression.name not in self.labels:
-                raise _unknown(expression, "label", self.labels)
+                raise unknown(expression.place, "label", expression.name, self.labels)
             return Name(f'"{expression.name}"', expression.place)
         if isinstance(expression, Name):
             if expression.name in self.columns:
                 return expression
             if expression.name not in self.constants:
                 kind = "variable or constant"
-                raise _unknown(expression, kind, [*self.columns, *self.constants])
+                known = [*self.columns, *self.constants]
+                raise unknown(expression.place, kind, expression.name, known)
             return Literal(self.constants[expression.name], expression.place)
         return with_parts(expression, self._known)
 
@@ -173,19 +182,11 @@ class States:
         if expression.operator not in FAST:
             return None
         parts = [self._fast(part) for part in expression.operands]
-        if any(part is None for part in parts):
+        if any(part is None for part in parts) or not _fit(expression.operator, parts):
             return None
-        if expression.operator in ("+", "-", "*"):
-            most = [max(abs(int(part.min())), abs(int(part.max()))) for part in parts]
-            largest = np.prod(most, dtype=object) if expression.operator == "*" else sum(most)
-            if largest >= LARGEST:
-                return None
-            if len(parts) == 1:
-                return -parts[0]
-        found = parts[0]
-        for part in parts[1:]:
-            found = FAST[expression.operator](found, part)
-        return found
+        if len(parts) == 1 and expression.operator == "-":
+            return -parts[0]
+        return functools.reduce(FAST[expression.operator], parts)
 
     def _by_rows(self, expression: Expression) -> NDArray[Any]:
         """Return the exact values, each found once for all states with the same variables."""
@@ -224,28 +225,40 @@ FAST = {
 """What numpy computes of integers; it has no errors, unlike division."""
 
 
+def _fit(operator: str, parts: list[Any]) -> bool:
+    """Return whether what is computed of integers is one of machine words."""
+    if operator not in ("+", "-", "*"):
+        return True
+    most = [max(abs(int(part.min())), abs(int(part.max()))) for part in parts]
+    return (math.prod(most) if operator == "*" else sum(most)) < LARGEST
+
+
 def _leaves(expression: Expression) -> list[Expression]:
     if not isinstance(expression, Operation):
         return [expression]
     return [leaf for part in expression.operands for leaf in _leaves(part)]
 
 
-def _unknown(part: Any, kind: str, known: Any) -> UnknownNameError:
-    found = UnknownNameError.nearest(kind, part.name, known)
-    return UnknownNameError(f"{part.place.source.name}, {part.place}: {found}")
+def unknown(place: TextPlace, kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """Return the error for a name in a text that a model does not have."""
+    found = UnknownNameError.nearest(kind, name, known)
+    return UnknownNameError(f"{place.source.name}, {place}: {found}")
 
 
 def states_of(given: LoadedModel | Model) -> States:
     """Return the states of a model, with the labels that every model has, and those of a file."""
-    is_model = isinstance(given, Model)
-    model = given if is_model else given.with_coalition(range(given.num_players)).model
+    if isinstance(given, Model):
+        return States(given.num_states, given.variables, _always(given))
+    labels = _always(given.together) | dict(given.labels)
+    count = given.together.num_states
+    return States(count, given.variables, labels, given.constants, given.formulas)
+
+
+def _always(model: Model) -> dict[str, Flags]:
+    """Return the labels that every model has."""
     starts = np.zeros(model.num_states, np.bool_)
     starts[model.initial_states] = True
-    always = {INITIAL: starts, DEADLOCK: np.diff(model.choice_offsets) == 0}
-    if is_model:
-        return States(model.num_states, model.variables, always)
-    labels = always | dict(given.labels)
-    return States(model.num_states, given.variables, labels, given.constants, given.formulas)
+    return {INITIAL: starts, DEADLOCK: np.diff(model.choice_offsets) == 0}
 
 
 def states_where(states: States, text: str, name: str) -> Flags:

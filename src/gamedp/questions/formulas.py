@@ -7,18 +7,13 @@ also in all that it is a part of.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.errors import (
-    NotSolvedError,
-    UnknownNameError,
-    UnsupportedProblemError,
-)
 from gamedp.languages.expressions import BOOL, Expression, Label, Literal, Name, Operation
 from gamedp.languages.formulas import (
     COMPARISONS,
@@ -31,42 +26,35 @@ from gamedp.languages.formulas import (
     is_boolean,
     walk,
 )
-from gamedp.model.objectives import (
-    AverageReward,
-    FiniteHorizon,
-    Reachability,
-    TotalReward,
-)
-from gamedp.questions.changes import as_written, bare, cut, looped, towards, without_payoffs
-from gamedp.questions.expressions import States, states_of
+from gamedp.questions.expressions import States, states_of, unknown
 from gamedp.questions.filters import filtered
 from gamedp.questions.paths import product_of
+from gamedp.questions.quantities import (
+    AS_ASKED,
+    CLOSELY,
+    EXACTLY,
+    OPPOSITE,
+    NotExactError,
+    Quantities,
+)
 from gamedp.questions.truth import Numbers, Truth
 from gamedp.results.status import Guarantee
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from gamedp.adapters.loaded import LoadedModel
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective, Optimum
+    from gamedp.questions.quantities import Solve
     from gamedp.runtime.arrays import Flags, Floats
 
-OPPOSITE: dict[str, Optimum] = {"min": "max", "max": "min"}
-
-AS_ASKED, CLOSELY, EXACTLY = range(3)
-"""How closely a number is computed."""
-
-CLOSE = 1e-13
-"""The distance of bounds that is tried before exact numbers; rounding may allow no less."""
-
 MOST_DECIDED = 2_000
-"""The largest number of states in all of which a bound is decided; in more, in those of the start."""
+"""The largest number of states in all of which a bound is decided; in more, only in the start."""
 
 OF_OPPOSITE = "the solution is of the opposite event: its values are one less those of the formula"
 OF_PRODUCT = "the solution is of the product of the model with the formula, so its policy remembers"
 """What is said of solutions of another question."""
-
-MOST_EXACT = 2_000_000
-"""The largest number of transitions of a model that is solved exactly."""
 
 
 @attrs.define(eq=False)
@@ -84,10 +72,10 @@ class Asking:
     """
 
     loaded: LoadedModel
-    solve: Callable[[Model, Objective, int], Any]
+    solve: Solve
     notes: list[str] = attrs.field(factory=list)
     states: States = attrs.field(init=False)
-    _last: Any = attrs.field(init=False, default=None)
+    last: Any = attrs.field(init=False, default=None)
     _known: dict[int, tuple[Formula, Truth]] = attrs.field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
@@ -97,22 +85,23 @@ class Asking:
     def answer(self, formula: Formula) -> tuple[bool, Floats, Floats, Any]:
         """Return whether a formula is true or false, its bounds, and the solution behind it."""
         if self.is_boolean(formula):
-            starts = np.zeros(self.states.count, np.bool_)
-            starts[self.loaded.with_coalition(range(self.loaded.num_players)).model.initial_states] = True  # fmt: skip
-            truth = self.truth(formula, starts if len(starts) > MOST_DECIDED else None)
+            is_large = self.states.count > MOST_DECIDED
+            truth = self.truth(formula, self.states.starts if is_large else None)
             lower, upper = truth.certain.astype(float), truth.possible.astype(float)
-            return True, lower, upper, self._last
+            return True, lower, upper, self.last
         numbers = self.numbers(formula)
-        lower, upper = (np.broadcast_to(each, self.states.count) for each in (numbers.lower, numbers.upper))  # fmt: skip
-        return False, lower, upper, numbers.solution
+        return False, numbers.lower, numbers.upper, numbers.solution
 
     # States
 
     def is_boolean(self, formula: Formula) -> bool:
         """Return whether a formula of states is true or false, and no number."""
-        if not _asks(formula):
+        if _is_plain(formula):
             return self.states.type_of(self.states.resolved(formula)) == BOOL
-        return is_boolean(formula, {})
+        if isinstance(formula, Filter) and formula.kind in ("first", "state", "print"):
+            return self.is_boolean(formula.formula)
+        assert isinstance(formula, (Query, Filter, Operation))  # noqa: S101 - see the reader
+        return is_boolean(formula)
 
     def truth(self, formula: Formula, needed: np.ndarray[Any, Any] | None = None) -> Truth:
         """Return where a formula holds.
@@ -124,7 +113,7 @@ class Asking:
         needed : (S,) bool, optional
             The states in which it has to be decided, if that is possible; all if not given.
         """
-        if not _asks(formula):
+        if _is_plain(formula):
             return Truth.of(self.states.mask(self.states.resolved(formula)))
         if id(formula) in self._known:
             return self._known[id(formula)][1]
@@ -146,31 +135,22 @@ class Asking:
         if isinstance(formula, Filter):
             return self._filter_truth(formula)
         assert isinstance(formula, Operation)  # noqa: S101 - others have no operators inside
-        symbol, parts = formula.operator, formula.operands
+        symbol, (first, *others) = formula.operator, formula.operands
         if symbol == "!":
-            return ~self.truth(parts[0], needed)
-        if symbol in ("=", "!=") and self.is_boolean(parts[0]):
-            same = self.truth(parts[0], needed).equals(self.truth(parts[1], needed))
-            return same if symbol == "=" else ~same
-        if symbol in ("=", "!=", *COMPARISONS):
-            left, right = parts
+            return ~self.truth(first, needed)
+        is_equality = symbol in ("=", "!=")
+        if symbol in COMPARISONS or (is_equality and not self.is_boolean(first)):
             return self._compared(
                 symbol,
-                lambda closely: self.numbers(left, closely),
-                lambda closely: self.numbers(right, closely),
+                lambda closely: self.numbers(first, closely),
+                lambda closely: self.numbers(others[0], closely),
                 needed,
             )
-        if symbol not in ("&", "|", "=>", "<=>"):
+        if symbol not in CONNECTIVES:
             formula.place.refuse(f"{symbol!r} cannot join answers to formulas.")
-        found = self.truth(parts[0], needed)
-        for part in parts[1:]:
-            other = self.truth(part, needed)
-            if symbol == "&":
-                found = found & other
-            elif symbol == "<=>":
-                found = found.equals(other)
-            else:
-                found = (~found if symbol == "=>" else found) | other
+        found = self.truth(first, needed)
+        for part in others:
+            found = CONNECTIVES[symbol](found, self.truth(part, needed))
         return found
 
     def _bound(self, query: Query) -> Numbers:
@@ -178,11 +158,10 @@ class Asking:
         value = self.states.constant(query.bound)
         if isinstance(value, bool):
             query.bound.place.refuse("a bound is a number.")
-        if query.kind == "P" or query.kind == "LRA":
-            if not 0 <= value <= 1:
-                query.bound.place.refuse(f"a probability is from 0 to 1, and never {value}.")
-        table = np.empty(1, object)
-        table[0] = value
+        if query.kind != "R" and not 0 <= value <= 1:
+            query.bound.place.refuse(f"a probability is from 0 to 1, and never {value}.")
+        table = np.empty(self.states.count, object)
+        table[:] = value
         return Numbers.of(table)
 
     def _compared(
@@ -197,11 +176,9 @@ class Asking:
         for closely in (AS_ASKED, CLOSELY, EXACTLY):
             try:
                 now = left(closely).compared(comparison, right(closely))
-            except _NotExactError as reason:
+            except NotExactError as reason:
                 self._note(f"undecided at the bound: {reason}")
                 break
-            if now.certain.shape != (self.states.count,):
-                now = Truth(*np.broadcast_arrays(now.certain, now.possible, np.zeros(self.states.count))[:2])  # fmt: skip
             if found is not None:  # what was decided before, stays
                 now = Truth(found.certain | now.certain, found.possible & now.possible)
             found = now
@@ -227,7 +204,7 @@ class Asking:
         """
         if self.is_boolean(formula):
             formula.place.refuse("this is true or false, and should be a number.")
-        if not _asks(formula):
+        if _is_plain(formula):
             return Numbers.of(self.states.values(self.states.resolved(formula)))
         if isinstance(formula, Query):
             return self._query(formula, closely)
@@ -274,14 +251,21 @@ class Asking:
     def _query(self, query: Query, closely: int) -> Numbers:
         """Return the numbers of an operator P, R or LRA."""
         sides, optimum = self._sides(query)
-        if query.kind == "P":
-            assert not isinstance(query.path, Earned)  # noqa: S101 - see the reader
-            found = self._path(query.path, bare(sides.model), optimum, closely)
-            lower, upper = (np.clip(each, 0.0, 1.0) for each in (found.lower, found.upper))
-            return attrs.evolve(found, lower=lower, upper=upper)
+        of = Quantities(self._solve, sides.model, optimum, closely)
+        if isinstance(query.path, Earned):
+            return self._reward(query, query.path, of, sides)
         if query.kind == "LRA":
-            return self._long_run(self.truth(query.path), sides.model, optimum, closely)  # type: ignore[arg-type]
-        return self._reward(query, sides, optimum, closely)
+            found = of.long_run(self.truth(query.path))
+        else:
+            found = self._path(query.path, of.chances())
+        lower, upper = (np.clip(each, 0.0, 1.0) for each in (found.lower, found.upper))
+        return attrs.evolve(found, lower=lower, upper=upper)
+
+    def _solve(self, model: Model, objective: Objective, closely: int) -> Any:
+        self.last = self.solve(model, objective, closely)
+        if self.last.guarantee is not Guarantee.TWO_SIDED:
+            self._note(f"the solver proves nothing: {self.last.guarantee.value}")
+        return self.last
 
     def _sides(self, query: Query) -> tuple[LoadedModel, Optimum]:
         """Return the model with the sides of a formula, and what player 0 wants.
@@ -333,45 +317,40 @@ class Asking:
 
     # Paths
 
-    def _path(self, path: Formula, model: Model, optimum: Optimum, closely: int) -> Numbers:
+    def _path(self, path: Formula, of: Quantities) -> Numbers:
         """Return the probabilities of the paths on which a formula holds."""
         if isinstance(path, Operation) and path.operator == "!" and _is_path(path):
             self._note(OF_OPPOSITE)
-            inner = path.operands[0]
-            return self._path(inner, model, OPPOSITE[optimum], closely).opposite()
+            return self._path(path.operands[0], of.opposite()).one_less()
         if not _is_path(path):
-            return self._as_numbers(self.truth(path))
+            return self.truth(path).numbers()
         if isinstance(path, Temporal) and not any(map(_is_path, path.operands)):
-            return self._temporal(path, model, optimum, closely)
-        return self._long_path(path, model, optimum, closely)
+            return self._temporal(path, of)
+        product = product_of(path, of.model, self.truth, self._steps)
+        self._note(OF_PRODUCT)
+        if not product.is_opposite:
+            return of.long_path(product)
+        self._note(OF_OPPOSITE)
+        return of.opposite().long_path(product).one_less()
 
-    def _as_numbers(self, truth: Truth) -> Numbers:
-        lower, upper = truth.certain.astype(float), truth.possible.astype(float)
-        exact = _fractions(lower) if truth.is_known else None
-        return Numbers(lower, upper, exact)
-
-    def _temporal(self, path: Temporal, model: Model, optimum: Optimum, closely: int) -> Numbers:
+    def _temporal(self, path: Temporal, of: Quantities) -> Numbers:
         """Return the probabilities of a path formula without others inside."""
-        states = [self.truth(part) for part in path.operands]
-        steps = self._steps(path)
-        everywhere = Truth.of(np.ones(self.states.count, np.bool_))
+        *before, states = [self.truth(part) for part in path.operands]
+        first, last = self._steps(path)
+        allowed = before[0] if before else Truth.of(np.ones(self.states.count, np.bool_))
         symbol = path.operator
         if symbol == "X":
-            return self._after(self._as_numbers(states[0]), model, optimum, 1, closely)
-        if symbol == "F":
-            return self._until(everywhere, states[0], steps, model, optimum, closely)
-        if symbol == "U":
-            return self._until(*states, steps, model, optimum, closely)
+            return of.after(states.numbers(), 1)
+        if symbol in ("F", "U"):
+            return of.until(allowed, states, first, last)
         # The others hold where their opposite does not.
-        if symbol == "G":
-            allowed, target = everywhere, ~states[0]
-        elif symbol == "W":
-            allowed, target = states[0] & ~states[1], ~states[0] & ~states[1]
-        else:
-            allowed, target = ~states[0], ~states[1]
         self._note(OF_OPPOSITE)
-        found = self._until(allowed, target, steps, model, OPPOSITE[optimum], closely)
-        return found.opposite()
+        target = ~states
+        if symbol == "W":
+            allowed, target = allowed & ~states, ~allowed & ~states
+        elif symbol == "R":
+            allowed = ~allowed
+        return of.opposite().until(allowed, target, first, last).one_less()
 
     def _steps(self, path: Temporal) -> tuple[int, int | None]:
         """Return the first and the last step within which a formula counts."""
@@ -385,185 +364,34 @@ class Asking:
 
     def _whole(self, expression: Expression) -> int:
         value = self.states.constant(expression)
-        if isinstance(value, bool) or isinstance(value, float) or value != int(value):
+        if isinstance(value, (bool, float)) or value != int(value):
             expression.place.refuse(f"{value} is no number of steps.")
         return int(value)
 
-    def _until(
-        self,
-        allowed: Truth,
-        target: Truth,
-        steps: tuple[int, int | None],
-        model: Model,
-        optimum: Optimum,
-        closely: int,
-    ) -> Numbers:
-        """Return the probabilities of reaching some states by way of others."""
-        first, last = steps
-        found = self._between(
-            lambda one, other: self._reached(
-                one, other, None if last is None else last - first, model, optimum, closely
-            ),
-            allowed,
-            target,
-        )
-        if first == 0:
-            return found
-        return self._between_numbers(
-            lambda numbers, one: self._delayed(numbers, one, model, optimum, first, closely),
-            found,
-            allowed,
-        )
-
-    def _between(self, reached: Callable[[Any, Any], Numbers], allowed: Truth, target: Truth) -> Numbers:  # fmt: skip
-        """Return bounds that hold whatever the undecided states are: more of them, more paths."""
-        if allowed.is_known and target.is_known:
-            return reached(allowed.certain, target.certain)
-        low = reached(allowed.certain, target.certain)
-        high = reached(allowed.possible, target.possible)
-        return Numbers(low.lower, high.upper, None, high.solution)
-
-    def _between_numbers(
-        self, delayed: Callable[[Numbers, Any], Numbers], found: Numbers, allowed: Truth
-    ) -> Numbers:
-        if allowed.is_known:
-            return delayed(found, allowed.certain)
-        low, high = delayed(found, allowed.certain), delayed(found, allowed.possible)
-        return Numbers(low.lower, high.upper, None, high.solution)
-
-    def _reached(
-        self,
-        allowed: Any,
-        target: Any,
-        steps: int | None,
-        model: Model,
-        optimum: Optimum,
-        closely: int,
-    ) -> Numbers:
-        """Return the probabilities of reaching known states, perhaps within some steps."""
-        if steps is None:
-            model = self._written_if(model, closely)
-            goal = Reachability(target, None if allowed.all() else allowed, optimum)
-            return self._solved(model, goal, closely)
-        ended = cut(model, target | ~allowed, target.astype(float))
-        ended = self._written_if(ended, closely)
-        return self._solved(ended, FiniteHorizon(steps, optimum), closely)
-
-    def _delayed(
-        self,
-        numbers: Numbers,
-        allowed: Any,
-        model: Model,
-        optimum: Optimum,
-        steps: int,
-        closely: int,
-    ) -> Numbers:
-        """Return what numbers are expected to be after some steps, all in allowed states."""
-        if allowed.all():
-            return self._after(numbers, model, optimum, steps, closely)
-        # The state after all steps need not be allowed, so the last step stands alone.
-        last = self._after(numbers, model, optimum, 1, closely)
-        exact = None if last.exact is None else np.where(allowed, last.exact, Fraction(0))
-        lower, upper = (np.where(allowed, each, 0.0) for each in (last.lower, last.upper))
-        before = Numbers(lower, upper, exact, last.solution)
-        if steps == 1:
-            return before
-        ended = cut(model, ~allowed, np.zeros(len(allowed)))
-        return self._after(before, ended, optimum, steps - 1, closely)
-
-    def _after(
-        self, last: Numbers, model: Model, optimum: Optimum, steps: int, closely: int
-    ) -> Numbers:
-        """Return what numbers are expected to be after some steps."""
-        model, goal = self._written_if(model, closely), FiniteHorizon(steps, optimum)
-        if last.exact is not None:
-            number = last.exact if closely == EXACTLY else last.lower
-            if closely == EXACTLY or (last.lower == last.upper).all():
-                return _added(self._solved(towards(model, number), goal, closely), last)
-        low = self._solved(towards(model, last.lower), goal, closely)
-        high = self._solved(towards(model, last.upper), goal, closely)
-        found = Numbers(low.lower, high.upper, None, high.solution)
-        return _added(found, attrs.evolve(last, exact=None))
-
-    def _long_path(self, path: Formula, model: Model, optimum: Optimum, closely: int) -> Numbers:
-        """Return the probabilities of a formula of LTL that is co-safe, or the opposite of one."""
-        product = product_of(path, model, self.truth, self._steps)
-        self._note(OF_PRODUCT)
-        if product.is_opposite:
-            self._note(OF_OPPOSITE)
-            optimum = OPPOSITE[optimum]
-        found = []
-        for ended in product.ended:
-            starts = ended.starts
-            goal = Reachability(ended.target, None, optimum)
-            written = self._written_if(ended.model, closely)
-            numbers = self._solved(written, goal, closely)
-            exact = None if numbers.exact is None else numbers.exact[starts]
-            found.append(
-                Numbers(numbers.lower[starts], numbers.upper[starts], exact, numbers.solution)
-            )
-        low, high = found[0], found[-1]
-        exact = low.exact if low is high else None
-        between = Numbers(low.lower, high.upper, exact, high.solution)
-        return between.opposite() if product.is_opposite else between
-
     # Rewards
 
-    def _reward(self, query: Query, sides: LoadedModel, optimum: Optimum, closely: int) -> Numbers:
+    def _reward(self, query: Query, earned: Earned, of: Quantities, sides: LoadedModel) -> Numbers:
         """Return what is earned."""
-        name, earned = self._reward_name(query), query.path
-        assert isinstance(earned, Earned)  # noqa: S101 - see the reader
+        name = self._reward_name(query)
+        steps = None if earned.steps is None else self._whole(earned.steps)
+        if steps is not None and steps < 0:
+            query.place.refuse(f"{steps} is no number of steps.")
         if earned.kind == "I":
-            assert earned.steps is not None  # noqa: S101 - see the reader
-            return self._at_step(name, self._number_of_steps(earned.steps), query, sides, optimum, closely)  # fmt: skip
-        model = sides.with_rewards(name)
+            if name not in self.loaded.state_rewards:
+                query.place.refuse(f"I=k is about rewards of states, and {name!r} has none.")
+            return of.chances().after(Numbers.as_given(self.loaded.state_rewards[name]), steps or 0)
+        of = attrs.evolve(of, model=sides.with_rewards(name))
         if earned.kind == "S":
-            return self._solved(
-                self._written_if(without_payoffs(model), closely), AverageReward(optimum), closely
-            )
-        if earned.kind == "C" and earned.steps is not None:
-            steps = self._number_of_steps(earned.steps)
-            written = self._written_if(without_payoffs(model), closely)
-            return self._solved(written, FiniteHorizon(steps, optimum), closely)
-        if earned.kind == "C":
-            return self._solved(self._written_if(model, closely), TotalReward(optimum), closely)
-        assert earned.until is not None  # noqa: S101 - see the reader
-        return self._until_target(self.truth(earned.until), earned.kind, query, model, optimum, closely)  # fmt: skip
-
-    def _until_target(
-        self,
-        until: Truth,
-        kind: str,
-        query: Query,
-        model: Model,
-        optimum: Optimum,
-        closely: int,
-    ) -> Numbers:
-        """Return the total until some states are reached."""
-
-        def total(states: Any) -> Numbers:
-            if kind == "F":
-                goal = TotalReward(optimum, until=states)
-                return self._solved(self._written_if(model, closely), goal, closely)
-            ended = cut(model, states, np.zeros(len(states)))
-            return self._solved(self._written_if(ended, closely), TotalReward(optimum), closely)
-
-        if until.is_known:
-            return total(until.certain)
-        if (model.rewards < 0).any():
+            return of.average()
+        if earned.until is None:
+            return of.within(steps)
+        until = self.truth(earned.until)
+        if not until.is_known and (of.model.rewards < 0).any():
             query.place.refuse(
                 "it is undecided in some state whether the total ends there, and rewards have "
                 "both signs, so nothing is known of it."
             )
-        # Who stops earlier, earns less.
-        low, high = total(until.possible), total(until.certain)
-        return Numbers(low.lower, high.upper, None, high.solution)
-
-    def _number_of_steps(self, expression: Expression) -> int:
-        steps = self._whole(expression)
-        if steps < 0:
-            expression.place.refuse(f"{steps} is no number of steps.")
-        return steps
+        return of.until_target(until, or_missed=earned.kind == "Fc")
 
     def _reward_name(self, query: Query) -> str:
         """Return the name of the reward structure that a formula is about."""
@@ -571,9 +399,7 @@ class Asking:
         known = ", ".join(map(repr, names)) or "none"
         if isinstance(query.reward, str):
             if query.reward not in names:
-                found = UnknownNameError.nearest("reward structure", query.reward, names)
-                place = f"{query.place.source.name}, {query.place}"
-                raise UnknownNameError(f"{place}: {found}")
+                raise unknown(query.place, "reward structure", query.reward, names)
             return query.reward
         if query.reward is None:
             if len(names) != 1:
@@ -583,118 +409,14 @@ class Asking:
             query.place.refuse(f"there is no reward structure {query.reward}; there are {known}.")
         return names[query.reward - 1]
 
-    def _at_step(
-        self,
-        name: str,
-        steps: int,
-        query: Query,
-        sides: LoadedModel,
-        optimum: Optimum,
-        closely: int,
-    ) -> Numbers:
-        """Return the reward of the state after some steps."""
-        if name not in self.loaded.state_rewards:
-            query.place.refuse(f"I=k is about rewards of states, and {name!r} has none.")
-        given = self.loaded.state_rewards[name]
-        exact = given if given.dtype == object else _fractions(given)
-        lower = upper = given.astype(float)
-        if given.dtype == object:
-            lower, upper = Numbers.of(exact).lower, Numbers.of(exact).upper
-        elif closely == EXACTLY:
-            exact = np.array([Fraction(repr(float(number))) for number in given], object)
-        numbers = Numbers(lower, upper, exact)
-        return self._after(numbers, bare(sides.model), optimum, steps, closely)
 
-    def _long_run(self, states: Truth, model: Model, optimum: Optimum, closely: int) -> Numbers:
-        """Return the share of the steps that play is in some states, in the long run."""
-        model = looped(bare(model))
-        sources = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
-
-        def share(_: Any, mask: Any) -> Numbers:
-            counting = attrs.evolve(model, rewards=mask[sources].astype(float))
-            return self._solved(
-                self._written_if(counting, closely), AverageReward(optimum), closely
-            )
-
-        return self._between(share, states, states)
-
-    # Solving
-
-    def _written_if(self, model: Model, closely: int) -> Model:
-        """Return a model to be solved as closely as asked: exactly, its decimals are as written."""
-        if closely != EXACTLY:
-            return model
-        if model.num_transitions > MOST_EXACT:
-            message = f"the model has {model.num_transitions:,} transitions, too many to be exact."
-            raise _NotExactError(message)
-        written = as_written(model)
-        if written is None:
-            message = "the decimals of the model do not add up to one, so they are rounded."
-            raise _NotExactError(message)
-        return written
-
-    def _solved(self, model: Model, objective: Objective, closely: int) -> Numbers:
-        """Return the values of a model, as closely as asked."""
-        try:
-            solution = self.solve(model, objective, closely)
-        except NotSolvedError as error:
-            if closely == AS_ASKED:
-                raise
-            if closely == EXACTLY:
-                raise _NotExactError(str(error)) from error
-            solution = error.solution
-        except UnsupportedProblemError as error:
-            if closely != EXACTLY:
-                raise
-            raise _NotExactError(str(error)) from error
-        lower, upper = solution.lower, solution.upper
-        if isinstance(objective, AverageReward):  # what is never earned, is no average
-            least, most = min(0.0, model.rewards.min(initial=0)), model.rewards.max(initial=0)
-            lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
-        if solution.guarantee is not Guarantee.TWO_SIDED:
-            lower, upper = np.full_like(lower, -np.inf), np.full_like(upper, np.inf)
-            self._note(f"the solver proves nothing: {solution.guarantee.value}")
-        exact = None
-        if closely == EXACTLY:
-            if solution.exact is None:
-                message = f"{type(solution.solver).__name__} finds no exact values."
-                raise _NotExactError(message)
-            exact = np.empty(len(lower), object)
-            exact[:] = solution.exact
-        self._last = solution
-        return Numbers(lower, upper, exact, solution)
-
-
-class _NotExactError(Exception):
-    """There are no exact numbers; the message says why."""
-
-
-def _asks(formula: Formula) -> bool:
-    """Return whether there is an operator of a formula in it, so that it is no expression."""
-    return any(not isinstance(part, (Literal, Name, Label, Operation)) for part in walk(formula))
+def _is_plain(formula: Formula) -> TypeGuard[Expression]:
+    """Return whether it is an expression: no operator of formulas is in it."""
+    return all(isinstance(part, (Literal, Name, Label, Operation)) for part in walk(formula))
 
 
 def _is_path(formula: Formula) -> bool:
     return any(isinstance(part, Temporal) for part in walk(formula))
-
-
-def _fractions(numbers: Any) -> Any:
-    found = np.empty(len(numbers), object)
-    found[:] = [Fraction(number) for number in numbers.tolist()]
-    return found
-
-
-def _added(change: Numbers, start: Numbers) -> Numbers:
-    """Return numbers after a change of them, rounded outward."""
-    exact = None
-    if change.exact is not None and start.exact is not None:
-        exact = change.exact + start.exact
-    if exact is not None:
-        return attrs.evolve(Numbers.of(exact), solution=change.solution)
-    lower, upper = change.lower + start.lower, change.upper + start.upper
-    low = np.where(change.lower == 0, lower, np.nextafter(lower, -np.inf))
-    high = np.where(change.upper == 0, upper, np.nextafter(upper, np.inf))
-    return Numbers(low, high, None, change.solution)
 
 
 def _combined(formula: Operation, parts: list[Numbers]) -> Numbers:
@@ -705,12 +427,9 @@ def _combined(formula: Operation, parts: list[Numbers]) -> Numbers:
             f"{formula.operator!r} cannot join answers to formulas; {' '.join(JOINED)} can."
         )
     solution = next((part.solution for part in parts if part.solution is not None), None)
-    if all(part.exact is not None for part in parts):
-        found = parts[0].exact
-        if len(parts) == 1:  # a sign
-            found = 0 - found
-        for part in parts[1:]:
-            found = join(found, part.exact)
+    exact = [part.exact for part in parts if part.exact is not None]
+    if len(exact) == len(parts):
+        found = -exact[0] if len(parts) == 1 else functools.reduce(join, exact)
         if not any(isinstance(number, float) for number in found.tolist()):
             return attrs.evolve(Numbers.of(found), solution=solution)
     if len(parts) == 1:
@@ -723,12 +442,19 @@ def _combined(formula: Operation, parts: list[Numbers]) -> Numbers:
         if formula.operator in ("+", "-", "*"):
             lower, upper = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
         # Infinity less infinity may be anything.
-        lower, upper = (
-            np.where(np.isnan(lower), -np.inf, lower),
-            np.where(np.isnan(upper), np.inf, upper),
-        )
+        lower = np.where(np.isnan(lower), -np.inf, lower)
+        upper = np.where(np.isnan(upper), np.inf, upper)
     return Numbers(lower, upper, None, solution)
 
+
+CONNECTIVES: dict[str, Callable[[Truth, Truth], Truth]] = {
+    "&": Truth.__and__,
+    "|": Truth.__or__,
+    "=>": lambda one, other: ~one | other,
+    "<=>": Truth.equals,
+    "=": Truth.equals,
+    "!=": lambda one, other: ~one.equals(other),
+}
 
 JOINED: dict[str, Callable[[Any, Any], Any]] = {
     "+": np.add,

@@ -9,6 +9,7 @@ known [1]_; it becomes part of the state, and the formula holds where nothing is
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -138,12 +139,12 @@ class _Reading:
         if symbol == "=>":
             first = self.read(operands[0], negated=not negated)
             return ("&" if negated else "|", first, self.read(operands[1], negated=negated))
-        if symbol == "<=>":
-            one, other = (
-                [self.read(part, negated=sign) for sign in (False, True)] for part in operands
-            )
-            return ("|", ("&", one[0], other[negated]), ("&", one[1], other[not negated]))
-        path.place.refuse(f"{symbol!r} cannot join paths.")
+        if symbol != "<=>":
+            path.place.refuse(f"{symbol!r} cannot join paths.")
+        one, other = (
+            [self.read(part, negated=sign) for sign in (False, True)] for part in operands
+        )
+        return ("|", ("&", one[0], other[negated]), ("&", one[1], other[not negated]))
 
     def _literal(self, states: Formula, *, negated: bool) -> Part:
         number = self.numbers.get(states)
@@ -215,25 +216,26 @@ def _after(part: Part | None, letter: int) -> Rest:
     if symbol == "states":
         return SHOWN if letter >> (2 * part[1] + part[2]) & 1 else REFUTED
     if symbol == "X":
-        return frozenset([frozenset([("now", part[1])])])
-    if symbol == "now":
+        return frozenset([frozenset([("next", part[1])])])
+    if symbol == "next":
         return _after(part[1], letter)
     if symbol in ("&", "|"):
-        found = _after(part[1], letter)
-        for other in part[2:]:
-            join = _both if symbol == "&" else _either
-            found = join(found, _after(other, letter))
-        return found
-    one, other, first, last = part[1:5]
-    later = (symbol, one, other, max(first - 1, 0), None if last is None else last - 1, part[5])
-    rest: Rest = REFUTED if symbol == "U" else SHOWN
-    if last is None or last > 0:
-        rest = frozenset([frozenset([later])])
+        join = _both if symbol == "&" else _either
+        return functools.reduce(join, (_after(inner, letter) for inner in part[1:]))
+    return _after_until(part, letter)
+
+
+def _after_until(part: Part, letter: int) -> Rest:
+    """Return what is left to show of U or R when a state has been seen."""
+    symbol, one, other, first, last, place = part
+    later = (symbol, one, other, max(first - 1, 0), None if last is None else last - 1, place)
+    is_over = last == 0
     if symbol == "U":
+        rest = REFUTED if is_over else frozenset([frozenset([later])])
         going_on = _both(_after(one, letter), rest)
         return going_on if first > 0 else _either(_after(other, letter), going_on)
-    released = REFUTED if one is None else _after(one, letter)
-    going_on = _either(released, rest)
+    rest = SHOWN if is_over else frozenset([frozenset([later])])
+    going_on = _either(REFUTED if one is None else _after(one, letter), rest)
     return going_on if first > 0 else _both(_after(other, letter), going_on)
 
 
@@ -280,16 +282,20 @@ def _explored(part: Part, model: Model, literals: list[tuple[Flags, Flags]]) -> 
     keys = begun * states + np.arange(states)
     known = _Numbered(states)
     starts, frontier = known.numbers_of(keys)
-    counts, lengths, followers, choices, places = ([] for _ in range(5))
+    counts: list[Integers] = []
+    lengths: list[Integers] = []
+    followers: list[Integers] = []
+    choices: list[Integers] = []
+    places: list[Integers] = []
     while len(frontier):
         which, at = np.divmod(frontier, states)
         goes_on = which > 1
-        number = np.where(goes_on, np.diff(model.choice_offsets)[at], 0)
-        chosen = _ranges(model.choice_offsets[:-1][at], number)
+        many = np.where(goes_on, np.diff(model.choice_offsets)[at], 0)
+        chosen = _ranges(model.choice_offsets[:-1][at], many)
         width = np.diff(model.transition_offsets)[chosen]
         taken = _ranges(model.transition_offsets[:-1][chosen], width)
         after = np.asarray(model.successors)[taken].astype(np.int64)
-        before = np.repeat(np.repeat(which, number), width)
+        before = np.repeat(np.repeat(which, many), width)
         pairs, inverse = np.unique(before * len(kinds) + letters[after], return_inverse=True)
         each = [
             rests.following(pair // len(kinds), int(kinds[pair % len(kinds)]))
@@ -297,7 +303,7 @@ def _explored(part: Part, model: Model, literals: list[tuple[Flags, Flags]]) -> 
         ]
         reached = np.array(each, np.int64)[inverse] * states + after
         ids, frontier = known.numbers_of(reached)
-        counts.append(number)
+        counts.append(many)
         lengths.append(width)
         followers.append(ids)
         choices.append(chosen)

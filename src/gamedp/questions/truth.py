@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.languages.expressions import Value
-    from gamedp.runtime.arrays import Flags, Floats
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 @attrs.frozen(eq=False)
@@ -53,6 +53,11 @@ class Truth:
         """Return where one of them holds."""
         return Truth(self.certain | other.certain, self.possible | other.possible)
 
+    def numbers(self) -> Numbers:
+        """Return one where it holds, and zero where it does not."""
+        lower, upper = self.certain.astype(float), self.possible.astype(float)
+        return Numbers(lower, upper, fractions_of(lower) if self.is_known else None)
+
     def equals(self, other: Truth) -> Truth:
         """Return where both hold or neither does."""
         return (self & other) | (~self & ~other)
@@ -83,10 +88,32 @@ class Numbers:
         is_exact = not any(isinstance(value, float) for value in values.tolist())
         return cls(lower, upper, values if is_exact else None)
 
-    def opposite(self) -> Numbers:
+    @classmethod
+    def as_given(cls, values: NDArray[Any]) -> Numbers:
+        """Return numbers that were given as Fractions, or as doubles, which stand for decimals."""
+        if values.dtype == object:
+            return cls.of(values)
+        decimals = [Fraction(repr(value)) for value in values.tolist()]
+        return cls(values, values, _objects(decimals))
+
+    def at(self, states: Integers) -> Numbers:
+        """Return the numbers of some states."""
+        exact = None if self.exact is None else self.exact[states]
+        return Numbers(self.lower[states], self.upper[states], exact, self.solution)
+
+    def plus(self, change: Numbers) -> Numbers:
+        """Return the numbers after a change of them, rounded outward, with its solution."""
+        if self.exact is not None and change.exact is not None:
+            return attrs.evolve(Numbers.of(self.exact + change.exact), solution=change.solution)
+        lower, upper = self.lower + change.lower, self.upper + change.upper
+        low = np.where(change.lower == 0, lower, np.nextafter(lower, -np.inf))
+        high = np.where(change.upper == 0, upper, np.nextafter(upper, np.inf))
+        return Numbers(low, high, None, change.solution)
+
+    def one_less(self) -> Numbers:
         """Return one less the numbers, which are probabilities."""
         exact = None if self.exact is None else 1 - self.exact
-        lower, upper = one_less(self.upper, up=False), one_less(self.lower, up=True)
+        lower, upper = _one_less(self.upper, up=False), _one_less(self.lower, up=True)
         return Numbers(lower, upper, exact, self.solution)
 
     def compared(self, comparison: str, other: Numbers) -> Truth:
@@ -99,7 +126,7 @@ class Numbers:
         compare = COMPARISONS[comparison]
         if self.exact is not None and other.exact is not None:
             return Truth.of(np.asarray(compare(self.exact, other.exact), np.bool_))
-        # What compares with a rational number is compared with it, and not with a double next to it.
+        # A rational number is compared itself, and not the double next to it.
         own = (self.lower, self.upper) if self.exact is None else (self.exact, self.exact)
         its = (other.lower, other.upper) if other.exact is None else (other.exact, other.exact)
         certain = np.asarray(compare(own[1], its[0]), np.bool_)
@@ -109,7 +136,18 @@ class Numbers:
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le}
 
 
-def one_less(numbers: Floats, *, up: bool) -> Floats:
+def fractions_of(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as Fractions."""
+    return _objects([Fraction(number) for number in numbers.tolist()])
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    table = np.empty(len(values), object)
+    table[:] = values
+    return table
+
+
+def _one_less(numbers: Floats, *, up: bool) -> Floats:
     """Return one less some numbers, rounded up or down where that is not exact."""
     found = 1.0 - numbers
     is_exact = 1.0 - found == numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.errors import InvalidParameterError, UnknownNameError, UnsupportedProblemError, shown
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.verbs.compiling import compile as compile_rules
 from gamedp.verbs.solving import solve
 
@@ -33,8 +33,8 @@ def ask(
     Parameters
     ----------
     loaded : LoadedModel, Model or game
-        What :func:`gamedp.read_model` returns; or a model, or a game, whose variables are the fields
-        of its states, and whose players are numbered from 1.
+        What :func:`gamedp.read_model` returns; or a model, or a game, whose variables are the
+        fields of its states, and whose players are numbered from 1.
     formula : str
         A formula, or the name of a property in the file.
     **options
@@ -66,18 +66,16 @@ def ask(
     """
     from gamedp.languages.formulas import read_formula
     from gamedp.questions.answers import Answer
-    from gamedp.questions.formulas import AS_ASKED, CLOSE, EXACTLY, Asking
+    from gamedp.questions.formulas import Asking
+    from gamedp.questions.quantities import AS_ASKED, CLOSE, EXACTLY
 
-    if not isinstance(formula, str):
-        message = f"a formula is a text, and not {shown(formula)}."
-        raise InvalidParameterError(message)
     subject = _subject(loaded)
     name, text = _text_of(subject, formula)
 
     def solved(model: Model, objective: Objective, closely: int) -> Solution:
         if closely == AS_ASKED:
             return solve(model, objective, **options)
-        kept = {name: value for name, value in options.items() if name in ("progress",)}
+        kept = {name: value for name, value in options.items() if name == "progress"}
         if closely == EXACTLY:
             from gamedp.solvers import ExactPolicyIteration
 
@@ -100,8 +98,11 @@ def ask(
     )
 
 
-def _text_of(loaded: LoadedModel, formula: str) -> tuple[str, str]:
+def _text_of(loaded: LoadedModel, formula: Any) -> tuple[str, str]:
     """Return what to call a formula, and its text; that of a property, if it is the name of one."""
+    if not isinstance(formula, str):
+        message = f"a formula is a text, and not {shown(formula)}."
+        raise InvalidParameterError(message)
     properties = getattr(loaded, "properties", {})
     if formula in properties:
         return f"property {formula}", properties[formula]

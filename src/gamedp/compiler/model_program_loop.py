@@ -250,8 +250,8 @@ def number_of_state(states: Any, key: Any, count: int) -> int:
     return count
 
 
-def index_states(states: Any, count: int, width: int) -> None:
-    """Enter states into an empty hash table."""
+def index_states(states: Any, count: int, width: int) -> int:
+    """Enter states into an empty hash table; return DONE."""
     words, table, _ = states
     size = len(table) - 1
     for s in range(count):
@@ -262,6 +262,7 @@ def index_states(states: Any, count: int, width: int) -> None:
         while table[h] >= 0:
             h = (h + 1) & size
         table[h] = s
+    return DONE
 
 
 def add_outcomes(
@@ -518,7 +519,7 @@ def explore(
     while counters[NEXT] < counters[STATES]:
         if spent > most:
             return MORE_TO_DO
-        if counters[NEXT] + 2 > len(rows[0]):
+        if counters[NEXT] + 4 > len(rows[0]):
             counters[NEEDED] = 1
             return FULL
         choices, transitions = counters[CHOICES], counters[TRANSITIONS]
@@ -528,6 +529,8 @@ def explore(
         if status != DONE:
             for t in range(transitions, counters[TRANSITIONS]):
                 last[rows[5][t]] = -1
+            # What has been written of the state is forgotten, but needs its room again.
+            counters[NEEDED] += counters[CHOICES] - choices + counters[TRANSITIONS] - transitions
             counters[CHOICES], counters[TRANSITIONS] = choices, transitions
             if status == UNKNOWN_VALUE:
                 counters[FIRST] = stack[0] - 1

@@ -23,8 +23,7 @@ from gamedp.compiler.model_program_code import MOST_MAGNITUDE, Code, LookedUp
 from gamedp.errors import shown
 from gamedp.languages.expressions import BOOL, Expression, Literal, Name, Operation, Value, evaluate
 from gamedp.languages.programs import DTMC, Branch, Program, Variable
-from gamedp.runtime.jit import uncompiled
-from gamedp.runtime.machine import enlarge
+from gamedp.runtime.jit import MAX_INTERPRETED_NUMBERS, uncompiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -224,14 +223,11 @@ class Exploration:
 
     def _make_room(self) -> None:
         """Make the lists that grow, and room for a state."""
-        count, width = FIRST_ROOM, self.width
+        width = self.width
         self.counters: Any = [0] * 8
-        self.states: list[Any] = [[0] * (count * width), [-1] * (4 * count), [-1] * count]
-        structures = max(1, len(self.structures))
-        self.rows: list[Any] = [
-            [0] * (count + 1), [0] * count, [0] * count, [0] * (count * structures),
-            [0] * (count + 1), [0] * (2 * count), [0] * (2 * count),
-        ]  # fmt: skip
+        self.room = 0, 0, 0
+        self.states: list[Any] = [[], [-1] * 2, []]
+        self.rows: list[Any] = [[] for _ in range(7)]
         variables, commands = len(self.ranges), len(self.owners)
         self.work: tuple[Any, ...] = (
             [0] * variables, [0] * variables, [0] * 2, [0] * width, [0] * commands,
@@ -241,6 +237,8 @@ class Exploration:
         self.known: list[Any] = [[-1] * 64, [], [], [], [-1] * 64, [], []]
         self._entered = {0: 0, 4: 0}
         self._settle_code()
+        self.counters[loop.NEEDED] = FIRST_ROOM
+        self._grow()
 
     def _settle_code(self) -> None:
         """Let the loops know of expressions that were added."""
@@ -273,6 +271,9 @@ class Exploration:
         self.rows = list(map(self._form, self.rows))
         self.counters = self._form(self.counters)
         self._settle_code()
+        # Where arrays are small, a kernel would run in plain Python, and slowly.
+        self.counters[loop.NEEDED] = MAX_INTERPRETED_NUMBERS
+        self._grow()
 
     def _call(self, name: str, *arguments: Any) -> int:
         """Call a loop; count the time that plain Python takes, and go over when it is up."""
@@ -311,7 +312,7 @@ class Exploration:
             for column, size in zip(self.rows, used, strict=True)
         )
         words = np.array(self.states[0][: states * self.width], np.int64)
-        self.states = [self._form(words.tolist() if self._is_plain else words), [], []]
+        self.states = [self.states[0], [], []]
         self.rows = []
         return Explored(
             program=self.program,
@@ -544,34 +545,42 @@ class Exploration:
             table[h] = row
 
     def _grow(self) -> None:
-        """Make more room."""
+        """Make more room, the same for all arrays of states, choices, and transitions."""
         states, _, choices, transitions = (int(each) for each in self.counters[:4])
-        needed = int(self.counters[loop.NEEDED])
+        needed = int(self.counters[loop.NEEDED]) + 4
         width, structures = self.width, max(1, len(self.structures))
-        self._check_limits(needed * (16 + 8 * width))
-        wanted = (
-            ((states + needed + 2) * width, None, states + needed + 2),
-            (states + 3, choices + 3, choices + 3, (choices + 3) * structures, choices + 4,
-             transitions + needed + 2, transitions + needed + 2),
+        self._check_limits(needed * (40 + 8 * width))
+        room_of_states, room_of_choices, room_of_transitions = (
+            room if used + needed <= room else 2 * (used + needed)
+            for room, used in zip(self.room, (states, choices, transitions), strict=True)
+        )
+        self.room = room_of_states, room_of_choices, room_of_transitions
+        sizes = (room_of_states * width, None, room_of_states)
+        self.states = [
+            column if size is None else self._larger(column, size)
+            for column, size in zip(self.states, sizes, strict=True)
+        ]
+        sizes_of_rows = (
+            room_of_states, room_of_choices, room_of_choices, room_of_choices * structures,
+            room_of_choices, room_of_transitions, room_of_transitions,
         )  # fmt: skip
-        used = (
-            (states * width, None, states),
-            (states + 1, choices, choices, choices * structures, choices + 1, transitions,
-             transitions),
-        )  # fmt: skip
-        for columns, sizes, full in zip((self.states, self.rows), wanted, used, strict=True):
-            for i, (size, filled) in enumerate(zip(sizes, full, strict=True)):
-                if size is not None and filled is not None and len(columns[i]) < size:
-                    columns[i] = self._larger(columns[i], filled, 2 * size)
-        if len(self.states[1]) < 4 * (states + needed + 2):
-            size = 1 << (8 * (states + needed + 2)).bit_length()
+        self.rows = [
+            self._larger(column, size)
+            for column, size in zip(self.rows, sizes_of_rows, strict=True)
+        ]
+        if len(self.states[1]) < 2 * room_of_states:
+            size = 1 << (4 * room_of_states).bit_length()
             self.states[1] = [-1] * size if self._is_plain else np.full(size, -1, np.int64)
             self._call("index_states", tuple(self.states), states, width)
 
-    def _larger(self, column: Any, used: int, wanted: int) -> Any:
+    def _larger(self, column: Any, room: int) -> Any:
+        """Return a column with room for more; the same one if there is enough."""
+        more = room - len(column)
+        if more <= 0:
+            return column
         if self._is_plain:
-            return [*column, *([0] * (wanted - len(column)))]
-        return enlarge(column, used, wanted, self.budget.limits.max_bytes)
+            return [*column, *([0] * more)]
+        return np.concatenate([column, np.zeros(more, np.int64)])
 
     def _refuse_value(self) -> NoReturn:
         """Refuse an update that leaves the range of a variable."""

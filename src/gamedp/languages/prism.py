@@ -70,9 +70,9 @@ REFUSED = {
 }
 """Words of the language that are not supported, and their meaning."""
 
-RESERVED = frozenset(KINDS) | frozenset(REFUSED) | {
+RESERVED = frozenset(KINDS) | {
     "bool", "const", "double", "endinit", "endmodule", "endplayer", "endrewards", "false",
-    "formula", "global", "init", "int", "label", "module", "player", "rewards", "true",
+    "formula", "global", "init", "int", "label", "module", "player", "rewards", "system", "true",
 }  # fmt: skip
 """Words that cannot be names."""
 
@@ -130,7 +130,6 @@ class PrismReader(ExpressionReader):
 
     def name(self, what: str, *, new: bool = False) -> Token:
         """Read a name; a new one must not be known."""
-        self._refuse_known()
         if self.token.text in RESERVED:
             self.fail(what)
         token = self.take_kind(NAME, what)
@@ -143,7 +142,6 @@ class PrismReader(ExpressionReader):
     def term(self) -> Expression:
         """Read what stands between operators."""
         if self.token.text in RESERVED and self.token.text not in ("true", "false"):
-            self._refuse_known()
             self.fail("an expression")
         return super().term()
 

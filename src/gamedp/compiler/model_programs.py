@@ -107,9 +107,12 @@ def _plain(name: str) -> Callable[..., int]:
     return uncompiled(getattr(loop, name))
 
 
-def _is_kept() -> bool:
-    """Return whether compiled loops are on disk."""
-    return bool(loop.explore_jit._cache.kept)  # noqa: SLF001 - of the project's own class
+def _patience() -> float:
+    """Return the seconds of plain Python that are no longer than compiled loops take to get."""
+    loops = loop.explore_jit
+    if loops.overloads:
+        return 0.0
+    return KEPT_SECONDS if loops._cache.kept else PLAIN_SECONDS  # noqa: SLF001 - the project's own
 
 
 class Exploration:
@@ -126,9 +129,7 @@ class Exploration:
         self.budget = budget
         self.numbers = Numbers()
         self._is_plain = True
-        self._patience = KEPT_SECONDS if config.DISABLE_JIT or _is_kept() else PLAIN_SECONDS
-        if config.DISABLE_JIT:
-            self._patience = float("inf")
+        self._patience = float("inf") if config.DISABLE_JIT else _patience()
         self._spent = 0.0
         self._lay_out()
         self.code = Code(program.constants, self.ranges)
@@ -239,6 +240,8 @@ class Exploration:
         self._settle_code()
         self.counters[loop.NEEDED] = FIRST_ROOM
         self._grow()
+        if not self._patience:
+            self._compile()
 
     def _settle_code(self) -> None:
         """Let the loops know of expressions that were added."""

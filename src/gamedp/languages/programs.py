@@ -171,6 +171,8 @@ class Program:
         For properties.
     properties : mapping of str to str
         The names and texts of properties that stand beside the program.
+    notes : tuple of str
+        What was left out.
     """
 
     source: Source
@@ -185,6 +187,7 @@ class Program:
     initial: Expression | None = None
     formulas: Mapping[str, Expression] = attrs.field(factory=dict)
     properties: Mapping[str, str] = attrs.field(factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def types(self) -> dict[str, str]:

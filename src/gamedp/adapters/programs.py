@@ -1,7 +1,8 @@
-"""The states of a program as the content of a file."""
+"""Programs in the PRISM language and in JANI: their states as the content of a file."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -9,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.adapters.parts import CHOICES, STATES, Parts
+from gamedp.adapters.parts import CHOICES, STATES, FileFormat, Parts
 from gamedp.compiler.limits import ExplorationBudget, ExplorationLimits
 from gamedp.errors import DamagedFileError, InvalidModelError, shown
+from gamedp.languages.expressions import Literal, Operation
+from gamedp.languages.jani import read_jani
+from gamedp.languages.prism import read_prism
 from gamedp.languages.programs import DTMC, SMG, Program
 from gamedp.languages.tokens import Source
 
@@ -52,10 +56,10 @@ def text_of(path: Path) -> str:
 
 def parts_of_program(
     path: Path,
-    read: Callable[[Source, Mapping[str, Any]], Program],
-    constants: Mapping[str, Any],
-    *,
     max_bytes: float,
+    *,
+    read: Callable[[Source, Mapping[str, Any]], Program],
+    constants: Mapping[str, Any] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     progress: ProgressCallback | None = None,
@@ -65,11 +69,11 @@ def parts_of_program(
     Parameters
     ----------
     path : Path
-    read : function
-        Returns the program of a text with values of constants.
-    constants : mapping of str to number
     max_bytes, max_states, max_seconds : float
         Limits of the exploration.
+    read : function
+        Returns the program of a text with values of constants.
+    constants : mapping of str to number, optional
     progress : callable, optional
 
     Raises
@@ -79,7 +83,7 @@ def parts_of_program(
     """
     from gamedp.compiler.model_programs import Exploration  # noqa: PLC0415 - brings numba along
 
-    program = read(Source(str(path), text_of(path)), constants)
+    program = read(Source(str(path), text_of(path)), constants or {})
     limits = ExplorationLimits(max_states, max_seconds, max_bytes)
     explored = Exploration(program, ExplorationBudget(limits, progress)).run()
     is_chain = program.kind == DTMC
@@ -95,7 +99,7 @@ def parts_of_program(
     }
     rewards, notes = _rewards(explored, state_of_choice, stuck)
     numbers: NDArray[Any] = _column(explored, explored.probabilities)
-    lines = _lines(program, explored)
+    lines = _lines(program, explored) if _has_lines(program) else None
     names = dict.fromkeys(("", *(each.result for each in program.synchronisations)))
     listed = np.array(
         [0, *(list(names).index(each.result) for each in program.synchronisations)], np.int64
@@ -117,8 +121,10 @@ def parts_of_program(
         labels=labels if DEADLOCK in labels else {**labels, DEADLOCK: stuck},
         rewards=rewards,
         variables=explored.variables,
-        lines=lines[offsets[:-1]] if is_chain else lines,
-        notes=tuple(notes),
+        constants=program.constants,
+        formulas=program.formulas,
+        lines=lines[offsets[:-1]] if is_chain and lines is not None else lines,
+        notes=(*program.notes, *notes),
     )
 
 
@@ -138,15 +144,18 @@ def _column(explored: Explored, numbers: NDArray[np.int64]) -> NDArray[Any]:
     return table[numbers]
 
 
+def _has_lines(program: Program) -> bool:
+    return program.source.line(0) > 0
+
+
 def _lines(program: Program, explored: Explored) -> NDArray[np.int64]:
     """Return the line of the first command of each choice."""
-    text, commands = program.source.text, explored.commands
     lines = [
-        text.count("\n", 0, command.place.at) + 1
+        command.place.source.line(command.place.at)
         for module in program.modules
         for command in module.commands
     ]
-    return np.array([*lines, 1], np.int64)[commands]
+    return np.array([*lines, 1], np.int64)[explored.commands]
 
 
 def _players(explored: Explored, state_of_choice: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -243,8 +252,6 @@ def _rewards(
 
 def _guarded(explored: Explored, guard: Any, value: Any) -> NDArray[np.int64]:
     """Return the numbers of the values of a reward in each state; zero where the guard fails."""
-    from gamedp.languages.expressions import Literal, Operation  # noqa: PLC0415
-
     place = value.place
     chosen = Operation("?", (guard, value, Literal(0, place)), place)
     found, is_number = explored.evaluated(chosen)
@@ -278,3 +285,10 @@ def _means(explored: Explored, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         row = numbers[offsets[state] : offsets[state + 1]].tolist()
         means[state] = explored.number_of(sum(values[number] for number in row) / len(row))
     return means
+
+
+PRISM = FileFormat(read=functools.partial(parts_of_program, read=read_prism))
+"""The PRISM language. What reads it takes `constants` and limits as keywords, besides."""
+
+JANI = FileFormat(read=functools.partial(parts_of_program, read=read_jani))
+"""The JANI format, likewise."""

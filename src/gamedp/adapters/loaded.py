@@ -15,6 +15,7 @@ from gamedp.model.model import Model, with_rewards
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.languages.expressions import Expression, Value
     from gamedp.model.validation.forms import Variables
     from gamedp.runtime.arrays import Integers
 
@@ -63,6 +64,12 @@ class LoadedModel:
         The names in the file; empty if it has none.
     coalition : tuple of int or None
         The players of the file who are player 0 of the model together, if they were named.
+    state_rewards : mapping of str to (S,) float64 or objects
+        The part of the rewards of each structure that states earn, whatever is chosen in them.
+    constants : mapping of str to value
+        The constants of a program: bool, int, :class:`fractions.Fraction`, or float.
+    formulas : mapping of str to Expression
+        The expressions that a program has names for, see :mod:`gamedp.languages.expressions`.
     path : Path
         The file that was read.
     notes : tuple of str
@@ -79,6 +86,9 @@ class LoadedModel:
     num_players: int = 1
     player_names: tuple[str, ...] = ()
     coalition: tuple[int, ...] | None = None
+    state_rewards: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)
+    constants: Mapping[str, Value] = attrs.field(factory=dict)
+    formulas: Mapping[str, Expression] = attrs.field(factory=dict)
     path: Path
     notes: tuple[str, ...] = ()
 
@@ -88,7 +98,7 @@ class LoadedModel:
 
     def _lock(self) -> None:
         named: tuple[Mapping[str, NDArray[Any]], ...]
-        named = (self.labels, self.rewards, self.fractions)
+        named = (self.labels, self.rewards, self.fractions, self.state_rewards)
         self.owners.flags.writeable = False
         for arrays in named:
             for array in arrays.values():

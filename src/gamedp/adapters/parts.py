@@ -26,6 +26,7 @@ from gamedp.runtime.floats import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.languages.expressions import Expression, Value
     from gamedp.runtime.arrays import Flags, Integers
 
 
@@ -68,6 +69,9 @@ class Parts:
         Added up.
     variables : mapping of str to (S,) int64 or bool
         The value of each variable of the program in each state.
+    constants : mapping of str to value
+    formulas : mapping of str to Expression
+        See :class:`LoadedModel`.
     lines : (C,) int64 or None
         The place of each choice in the file, for messages.
     notes : tuple of str
@@ -87,6 +91,8 @@ class Parts:
     labels: Mapping[str, Flags] = attrs.field(factory=dict)
     rewards: Mapping[str, Mapping[str, NDArray[Any]]] = attrs.field(factory=dict)
     variables: Mapping[str, Integers | Flags] = attrs.field(factory=dict)
+    constants: Mapping[str, Value] = attrs.field(factory=dict)
+    formulas: Mapping[str, Expression] = attrs.field(factory=dict)
     lines: Integers | None = None
     notes: tuple[str, ...] = ()
 
@@ -267,6 +273,13 @@ def assemble(
         owners=owners,
         num_players=num_players,
         player_names=parts.player_names,
+        state_rewards={
+            name: np.array(kinds[STATES])
+            for name, kinds in parts.rewards.items()
+            if STATES in kinds
+        },
+        constants=parts.constants,
+        formulas=parts.formulas,
         path=parts.path,
         notes=tuple(notes),
     )

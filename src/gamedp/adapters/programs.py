@@ -123,6 +123,7 @@ def parts_of_program(
         variables=explored.variables,
         constants=program.constants,
         formulas=program.formulas,
+        properties=program.properties,
         lines=lines[offsets[:-1]] if is_chain and lines is not None else lines,
         notes=(*program.notes, *notes),
     )
@@ -187,7 +188,8 @@ def _players(explored: Explored, state_of_choice: NDArray[np.int64]) -> NDArray[
             f"{_state(explored, int(state_of_choice[nobody.argmax()]))}."
         )
     players = np.zeros(len(explored.choice_offsets) - 1, np.int64)
-    players[state_of_choice] = np.maximum(found, 0)
+    # Written from the end, so that the first choice of a state is the last to be written.
+    players[state_of_choice[::-1]] = np.maximum(found, 0)[::-1]
     other = (players[state_of_choice] != found) & ~deadlock
     if other.any():
         place = int(other.argmax())

@@ -397,6 +397,9 @@ class JaniReader:
             probability = self.expression(given, f"{path}.probability", names)
         updates: dict[str, Expression] = {}
         rewards: dict[str, Expression] = {}
+        for each in common:
+            if each.get("ref") not in self.transients:
+                self.refuse(path, "assignments of an edge itself must be of transient variables.")
         listed = [*common, *self.part(destination, "assignments", list, path, [])]
         # Those of one index are made at once; later ones see what earlier ones have set.
         listed.sort(key=lambda each: self.part(each, "index", int, path, 0))

@@ -180,7 +180,7 @@ def test_constants_are_given_by_name(tmp_path):
     assert same.model.digest() == found.model.digest()
     with pytest.raises(InvalidModelError, match=r"line 1, column 15: the constants N, p have no va"):
         with_constants(tmp_path, text)
-    with pytest.raises(UnknownNameError, match=r"no constant 'n'.*did you mean 'N'"):
+    with pytest.raises(UnknownNameError, match="no constant 'n'; known: N, p"):
         with_constants(tmp_path, text, constants={"n": 3})
     with pytest.raises(GamedpError, match="of type int, not double, as 2.5 is"):
         with_constants(tmp_path, text, constants={"N": 2.5, "p": 1})

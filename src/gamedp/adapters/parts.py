@@ -72,6 +72,8 @@ class Parts:
     constants : mapping of str to value
     formulas : mapping of str to Expression
         See :class:`LoadedModel`.
+    properties : mapping of str to str
+        The texts of formulas that stand beside the model, by name.
     lines : (C,) int64 or None
         The place of each choice in the file, for messages.
     notes : tuple of str
@@ -93,6 +95,7 @@ class Parts:
     variables: Mapping[str, Integers | Flags] = attrs.field(factory=dict)
     constants: Mapping[str, Value] = attrs.field(factory=dict)
     formulas: Mapping[str, Expression] = attrs.field(factory=dict)
+    properties: Mapping[str, str] = attrs.field(factory=dict)
     lines: Integers | None = None
     notes: tuple[str, ...] = ()
 

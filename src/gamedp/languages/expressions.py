@@ -329,14 +329,14 @@ def evaluate_constant(expression: Expression, values: Mapping[str, Value]) -> Va
         At names that have no value, wrong types, divisions by zero, and numbers too large.
     """
     type_of(expression, {name: _type_of_value(value) for name, value in values.items()})
-    return _value(expression, values)
+    return evaluate(expression, values)
 
 
 def _type_of_value(value: Value) -> str:
     return BOOL if isinstance(value, bool) else INT if isinstance(value, int) else DOUBLE
 
 
-def _value(expression: Expression, values: Mapping[str, Value]) -> Value:
+def evaluate(expression: Expression, values: Mapping[str, Value]) -> Value:
     """Return the value of an expression whose types are right."""
     if isinstance(expression, Literal):
         return expression.value
@@ -344,15 +344,15 @@ def _value(expression: Expression, values: Mapping[str, Value]) -> Value:
         return values[expression.name]
     operator, operands = expression.operator, expression.operands
     if operator in ("&", "|", "=>"):
-        truths = (bool(_value(part, values)) for part in operands)
+        truths = (bool(evaluate(part, values)) for part in operands)
         if operator == "=>":
             return not next(truths) or next(truths)
         return all(truths) if operator == "&" else any(truths)
     if operator == "?":
         pairs = zip(operands[:-1:2], operands[1::2], strict=True)
-        taken = next((value for given, value in pairs if _value(given, values)), operands[-1])
-        return _value(taken, values)
-    found = [_value(part, values) for part in operands]
+        taken = next((value for given, value in pairs if evaluate(given, values)), operands[-1])
+        return evaluate(taken, values)
+    found = [evaluate(part, values) for part in operands]
     try:
         result: Value = _computed(operator, found)
     except ZeroDivisionError:

@@ -46,8 +46,11 @@ class Source:
 
     def where(self, at: int) -> str:
         """Return words for the place of a character."""
-        line = self.text.count("\n", 0, at) + 1
-        return f"line {line}, column {at - self.text.rfind(chr(10), 0, at)}"
+        return f"line {self.line(at)}, column {at - self.text.rfind(chr(10), 0, at)}"
+
+    def line(self, at: int) -> int:
+        """Return the number of the line of a character, from 1 on."""
+        return self.text.count("\n", 0, at) + 1
 
 
 @attrs.frozen

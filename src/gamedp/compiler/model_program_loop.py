@@ -335,9 +335,7 @@ def add_outcomes(
             after[i] = values[i]
         for k in range(parts):
             for x in range(assigned[chosen[k]], assigned[chosen[k] + 1]):
-                new = value_of_jit(
-                    code, known, assignments[x], values, words, at, width, stack
-                )
+                new = value_of_jit(code, known, assignments[x], values, words, at, width, stack)
                 if stack[0] != 0:
                     return UNKNOWN_VALUE
                 variable = variables[x]
@@ -523,9 +521,7 @@ def explore(
             counters[NEEDED] = 1
             return FULL
         choices, transitions = counters[CHOICES], counters[TRANSITIONS]
-        status = add_state_jit(
-            code, space, program, known, states, rows, work, counters, is_chain
-        )
+        status = add_state_jit(code, space, program, known, states, rows, work, counters, is_chain)
         if status != DONE:
             for t in range(transitions, counters[TRANSITIONS]):
                 last[rows[5][t]] = -1
@@ -556,9 +552,7 @@ def evaluate(
     while counters[NEXT] < end:
         state = counters[NEXT]
         unpack_jit(space, words, state * width, values)
-        found[state] = value_of_jit(
-            code, known, number, values, words, state * width, width, stack
-        )
+        found[state] = value_of_jit(code, known, number, values, words, state * width, width, stack)
         if stack[0] != 0:
             counters[FIRST] = stack[0] - 1
             stack[0] = 0
@@ -585,9 +579,9 @@ def seek_starts(
     """
     values, _, stack, key, _, _, _, _, _ = work
     for _ in range(most):
-        if (counters[STATES] + 2) * len(key) > len(states[0]) or 2 * (
-            counters[STATES] + 1
-        ) > len(states[1]):
+        if (counters[STATES] + 2) * len(key) > len(states[0]) or 2 * (counters[STATES] + 1) > len(
+            states[1]
+        ):
             counters[NEEDED] = 1
             return FULL
         pack_jit(space, values, key)

@@ -198,9 +198,7 @@ class Exploration:
                     assigned.append(len(variables))
                     listed.append(branch)
                 branch_offsets.append(len(numbers))
-        self.structures = tuple(
-            dict.fromkeys(name for branch in listed for name in branch.rewards)
-        )
+        self.structures = tuple(dict.fromkeys(name for branch in listed for name in branch.rewards))
         earned = [
             code.add_number(code.folded(branch.rewards[name]), "reward")
             if name in branch.rewards
@@ -311,8 +309,7 @@ class Exploration:
         used = (states + 1, choices, choices, choices * max(1, len(self.structures)),
                 choices + 1, transitions, transitions)  # fmt: skip
         offsets, synchronisations, commands, rewards, ends, successors, numbers = (
-            np.array(column[:size], np.int64)
-            for column, size in zip(self.rows, used, strict=True)
+            np.array(column[:size], np.int64) for column, size in zip(self.rows, used, strict=True)
         )
         words = np.array(self.states[0][: states * self.width], np.int64)
         self.states = [self.states[0], [], []]
@@ -527,8 +524,10 @@ class Exploration:
         if count == len(self.known[values]):
             for column, each in ((keys, width), (values, 1)):
                 room = self._form([0] * (each * (count + 16)))
-                both = [*self.known[column], *room] if self._is_plain else (
-                    np.concatenate([self.known[column], room])
+                both = (
+                    [*self.known[column], *room]
+                    if self._is_plain
+                    else (np.concatenate([self.known[column], room]))
                 )
                 self.known[column] = both
         for place, word in enumerate(key):

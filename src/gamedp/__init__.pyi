@@ -7,7 +7,6 @@ from . import (
     pictures as pictures,
     play as play,
     policies as policies,
-    questions as questions,
     results as results,
     rules as rules,
     searchers as searchers,

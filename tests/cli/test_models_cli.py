@@ -414,3 +414,134 @@ def test_questions_about_a_file_that_make_no_sense(named, arguments, words):
     code, _, err = named("query", *arguments)
     assert code != 0
     assert words in err
+
+
+# Formulas
+
+
+@pytest.mark.parametrize(
+    ("formula", "low", "high"),
+    [
+        ('Pmax=? [F "end"]', 1.0, 1.0),
+        ("Pmin=? [F x=4 & !b]", 1.0, 1.0),
+        ("Pmin=? [G !b]", 0.0, 0.0),
+        ('R{"reward"}max=? [F "end"]', 10.0, 10.0),
+        ("filter(count, b)", 2.0, 2.0),
+    ],
+)
+def test_a_formula_is_answered(named, formula, low, high):
+    code, out, _ = named("solve", "named.tra", "--property", formula, "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert (facts["model"], facts["formula"], facts["holds"]) == ("named.tra", formula, None)
+    assert (facts["lower"], facts["upper"]) == (pytest.approx(low), pytest.approx(high))
+    code, out, _ = named("solve", "named.tra", "--property", formula)
+    assert code == 0
+    assert f"formula     {formula}" in out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("formula", "holds"),
+    [
+        ("P>=1 [F b & x=4]", "yes"),
+        ('R{"reward"}>1 [F "end"]', "no"),
+        ("x=3 & P>=1 [X x=4]", "yes"),
+    ],
+)
+def test_whether_a_bound_holds(named, formula, holds):
+    code, out, _ = named("solve", "named.tra", "--property", formula, "--csv", "holds.csv")
+    assert code == 0
+    assert f"holds       {holds}" in out.splitlines()
+    lines = Path("holds.csv").read_text().splitlines()
+    assert lines[0].startswith("state,x,b,lower,upper,holds")
+    assert lines[1].startswith(f"0,3,True,{float(holds == 'yes')},")
+
+
+def test_several_initial_states_have_a_range(named):
+    Path("named.lab").write_text('0="init" 1="end"\n0: 0\n1: 0\n2: 1\n')
+    code, out, _ = named("solve", "named.tra", "--property", 'Rmin=? [F "end"]')
+    assert code == 0
+    assert "values      0.0 to 1.0, in 2 initial states" in out
+
+
+def test_the_actions_of_a_state_by_a_formula(named):
+    code, out, _ = named("query", "named.tra", "--property", 'Rmax=? [F "end"]', "--state", "!b")
+    assert code == 0
+    assert "            * left  9.0   (9.0 to 9.0)" in out.splitlines()
+    code, _, err = named("query", "named.tra", "--property", "Pmax=? [G b]")
+    assert code != 0
+    assert "by way of another question" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--property", "Pmax=? [F x=]"], "line 1, column 13: ']' stands where an expression"),
+        (["--property", 'Pmax=? [F "ned"]'], "There is no label 'ned'; did you mean 'end'?"),
+        (["--property", "x", "--reach", "end"], "--reach does not go with --property"),
+        (["--property", "x", "--min"], "--min does not go with it"),
+        (["--property", "x", "--save", "kept"], "there is none to keep"),
+    ],
+)
+def test_formulas_that_make_no_sense(named, arguments, words):
+    code, out, err = named("solve", "named.tra", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_a_formula_with_another_command_is_refused(named):
+    code, _, err = named("explain", "named.tra", "--property", "x")
+    assert code == 2
+    assert "--property is for `gamedp solve` and `gamedp query`" in err
+
+
+def test_what_is_in_a_file(named):
+    code, out, _ = named("explain", "named.tra")
+    lines = out.splitlines()
+    assert code == 0
+    assert "size        3 states, 4 choices, 4 transitions" in lines
+    assert 'labels      "end" (1 state)' in lines
+    assert "variables   x (3 to 4), b (true or false)" in lines
+    asks = [line.partition("--property ")[2].strip("'") for line in lines if "--property" in line]
+    assert len(asks) >= 4
+    for formula in asks:
+        assert named("solve", "named.tra", "--property", formula)[0] == 0, formula
+    facts = json.loads(named("explain", "named.tra", "--json")[1])
+    assert (facts["labels"], facts["rewards"]) == ({"end": 1}, ["reward"])
+    assert facts["variables"] == {"x": [3, 4], "b": [False, True]}
+
+
+def test_a_formula_about_a_game(named):
+    Path("coin.py").write_text(COIN)
+    code, out, _ = named(
+        "solve", "coin.py:Coin", "--property", "P>=0.5 [F heads=1]", "--compile", "never"
+    )
+    assert code == 0
+    assert "holds       yes" in out.splitlines()
+
+
+COIN = """
+from typing import NamedTuple
+
+
+class Toss(NamedTuple):
+    thrown: bool
+    heads: int
+
+
+class Coin:
+    def initial_state(self):
+        return Toss(False, 0)
+
+    def is_terminal(self, state):
+        return state.thrown
+
+    def actions(self, state):
+        return [0]
+
+    def outcomes(self, state, action):
+        return [(0.5, Toss(True, 0)), (0.5, Toss(True, 1))]
+
+    def payoff(self, state, player):
+        return 0.0
+"""

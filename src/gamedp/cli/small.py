@@ -161,7 +161,10 @@ def _print_contents(game: str, contents: dict[str, Any], output: OutputOptions) 
         report.print_json({"model": game, **contents})
         return
     sizes = ", ".join(f"{contents[name]:,} {name}" for name in ("states", "choices", "transitions"))
-    labels = [f'"{name}" ({count:,} states)' for name, count in contents["labels"].items()]
+    labels = [
+        f'"{name}" ({count:,} state{"" if count == 1 else "s"})'
+        for name, count in contents["labels"].items()
+    ]
     variables = [
         f"{name} (true or false)" if isinstance(low, bool) else f"{name} ({low} to {high})"
         for name, (low, high) in contents["variables"].items()

@@ -52,8 +52,8 @@ class Answer:
     ...     variables={"x": [0, 1, 2]},
     ... )
     >>> answer = gamedp.ask(model, "Pmax=? [F x=1]")
-    >>> answer.value(), answer.bounds()
-    (0.5, (0.5, 0.5))
+    >>> answer.value(), answer.solution.best_action(0)
+    (0.5, 1)
     >>> gamedp.ask(model, "P<=0.5 [F x=1]").holds
     'yes'
     """

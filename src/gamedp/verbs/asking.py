@@ -58,11 +58,19 @@ def ask(
 
     Examples
     --------
+    One of two coins is thrown, of which the first is fair; `coin` is then 1 for heads, 2 for tails:
+
     >>> import gamedp
-    >>> from gamedp.games.matches import Matches
-    >>> answer = gamedp.ask(Matches(matches=6), "<<1>> Pmax=? [F left=0 & player=2]")
-    >>> answer.value()
-    0.0
+    >>> from fractions import Fraction
+    >>> third = Fraction(1, 3)
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 2, 3, 4], [0, 2, 4, 5, 6], [1, 2, 1, 2, 1, 2], [0.5, 0.5, third, 1 - third, 1, 1],
+    ...     variables={"coin": [0, 1, 2]},
+    ... )
+    >>> gamedp.ask(model, "Pmax=? [F coin=1]").value()
+    0.5
+    >>> gamedp.ask(model, "P>=1/3 [F coin=1]").holds, gamedp.ask(model, "P>1/3 [F coin=1]").holds
+    ('yes', 'no')
     """
     from gamedp.languages.formulas import read_formula
     from gamedp.questions.answers import Answer

@@ -69,8 +69,8 @@ def test_storm_still_says_so(number_of_case, tmp_path):
 
 def write():
     """Ask Storm, and keep what it says."""
-    import stormpy
     import storm_models
+    import stormpy
     from formulas import KINDS, random_formula
 
     storm_models._decimal = str  # as fractions, which are exact

@@ -44,7 +44,7 @@ ROWS = [
     ("the reward of the state after 1 step", 'R{"cost"}max=? [ I=1 ]', 2),
     ("the reward of a step in the long run", 'R{"cost"}max=? [ S ]', 0),
     ("the share of the steps in some states in the long run", "LRAmin=? [ x=2 ]", HALF),
-    ("the least, largest, average or sum over states", 'filter(avg, Pmin=? [ F x=2 ], x<2)', 0.75),
+    ("the least, largest, average or sum over states", "filter(avg, Pmin=? [ F x=2 ], x<2)", 0.75),
     ("how many states there are", "filter(count, P>=1 [ F x=2 ])", 2),
     ("whether a formula holds in all states, or in one", "filter(forall, P>0 [ F x>=2 ])", "yes"),
     ("the states with the least or the largest number", "filter(argmin, Pmax=? [ X warm ])", "no"),

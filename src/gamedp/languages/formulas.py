@@ -92,18 +92,18 @@ class Temporal:
 
     @property
     def depth(self) -> int:
-        """How deeply it is nested."""
+        """The number of operators inside of each other."""
         return 1 + max(part.depth for part in self.operands)
 
     @property
     def parts(self) -> int:
-        """How many parts it has."""
+        """The number of its parts."""
         return 1 + sum(part.parts for part in self.operands)
 
 
 @attrs.frozen
-class Earned:
-    """What a formula about rewards counts.
+class RewardPath:
+    """A path of a formula about rewards: which of them count.
 
     Attributes
     ----------
@@ -133,8 +133,8 @@ class Query:
     bound : Expression or None
     reward : str, int or None
         The name of a reward structure, or its number from 1 on.
-    path : Formula or Earned
-        A path formula for P, `Earned` for R, states for LRA.
+    path : Formula or RewardPath
+        A path formula for P, `RewardPath` for R, states for LRA.
     coalition : tuple of str, or None
         Names of players, or their numbers from 1 on; ``("*",)`` for all.
     """
@@ -144,7 +144,7 @@ class Query:
     comparison: str | None
     bound: Expression | None
     reward: str | int | None
-    path: Formula | Earned
+    path: Formula | RewardPath
     place: TextPlace = attrs.field(eq=False, repr=False)
     coalition: tuple[str, ...] | None = None
     depth = 1
@@ -358,7 +358,7 @@ class FormulaReader(ExpressionReader):
         else:
             self.fail("=? or a bound, as in >=0.5,")
         self.expect("[")
-        path: Formula | Earned
+        path: Formula | RewardPath
         if kind == "P":
             path = self.expression()
         elif kind == "R":
@@ -381,8 +381,8 @@ class FormulaReader(ExpressionReader):
         self.expect("}")
         return found
 
-    def _earned(self) -> Earned:
-        """Read what a formula about rewards counts."""
+    def _earned(self) -> RewardPath:
+        """Read which rewards a formula counts."""
         token = self.token
         word = token.text if token.kind == NAME else ""
         if word == "F0":
@@ -393,15 +393,15 @@ class FormulaReader(ExpressionReader):
         if word in ("F", "Fc"):
             if self.token.text in ("=", "[", *COMPARISONS):
                 self.token.place.refuse("a reward until a target has no bound of steps; use C<=k.")
-            return Earned(word, until=self._states())
+            return RewardPath(word, until=self._states())
         if word in ("C", "I") and self.token.text != "]":
             wanted = ("<=", "<") if word == "C" else ("=",)
             if self.token.text not in wanted:
                 self.fail(f"{wanted[0]!r}")
-            return Earned(word, steps=self._steps()[1])
+            return RewardPath(word, steps=self._steps()[1])
         if word == "I":
             self.fail("'='")
-        return Earned("S" if word == "LRA" else word)
+        return RewardPath("S" if word == "LRA" else word)
 
     def _filter(self) -> Filter:
         place = self.take().place
@@ -421,7 +421,7 @@ STRENGTH_OF_SUMS = 8
 """Operators that can stand in a bound bind at least like sums."""
 
 MOST_NESTED = 120
-"""How deeply temporal operators may be nested."""
+"""The largest depth of temporal operators inside of each other."""
 
 
 def is_boolean(formula: Query | Filter | Operation) -> bool:

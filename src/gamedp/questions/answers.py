@@ -1,4 +1,4 @@
-"""What is known of a formula: bounds in every state, whether it holds, and where that is from."""
+"""The answer to a formula: bounds in every state, whether it holds, and the solution behind it."""
 
 from __future__ import annotations
 

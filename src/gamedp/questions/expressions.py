@@ -222,7 +222,7 @@ FAST = {
     ">": np.greater,
     ">=": np.greater_equal,
 }
-"""What numpy computes of integers; it has no errors, unlike division."""
+"""The operators that numpy computes; none of them has errors, unlike division."""
 
 
 def _fit(operator: str, parts: list[Any]) -> bool:

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.questions.truth import Numbers, Truth
+from gamedp.questions.truth import StateNumbers, Truth
 
 if TYPE_CHECKING:
     from gamedp.languages.formulas import Filter
     from gamedp.runtime.arrays import Flags
 
 
-def filtered(given: Filter, inner: Truth | Numbers, chosen: Flags) -> Truth | Numbers:
+def filtered(given: Filter, inner: Truth | StateNumbers, chosen: Flags) -> Truth | StateNumbers:
     """Return what a filter makes of the states that it looks at, the same in all states.
 
     Parameters
     ----------
     given : Filter
         Other than argmin and argmax, which are comparisons.
-    inner : Truth or Numbers
+    inner : Truth or StateNumbers
         Of all states.
     chosen : (S,) bool
         The states that it looks at; at least one.
@@ -48,7 +48,7 @@ def filtered(given: Filter, inner: Truth | Numbers, chosen: Flags) -> Truth | Nu
     return _everywhere(*found, len(chosen), inner.solution)
 
 
-def _of_truth(given: Filter, inner: Truth, chosen: Flags) -> Truth | Numbers:
+def _of_truth(given: Filter, inner: Truth, chosen: Flags) -> Truth | StateNumbers:
     certain, possible = inner.certain[chosen], inner.possible[chosen]
     if given.kind == "count":
         low, high = int(certain.sum()), int(possible.sum())
@@ -67,7 +67,7 @@ def _sum(lower: Any, upper: Any, exact: Any, parts: int) -> tuple[Any, Any, Any]
     """Return bounds of a sum, or of an average of some parts, rounded outward."""
     if exact is not None and not any(isinstance(number, float) for number in exact.tolist()):
         total = Fraction(sum(exact.tolist())) / parts
-        around = Numbers.of(np.array([total], object))
+        around = StateNumbers.of(np.array([total], object))
         return around.lower[0], around.upper[0], total
     low, high = math.fsum(lower.tolist()) / parts, math.fsum(upper.tolist()) / parts
     for _ in range(2):  # for the sum, and for the division
@@ -75,9 +75,9 @@ def _sum(lower: Any, upper: Any, exact: Any, parts: int) -> tuple[Any, Any, Any]
     return low, high, None
 
 
-def _everywhere(lower: Any, upper: Any, exact: Any, count: int, solution: Any) -> Numbers:
+def _everywhere(lower: Any, upper: Any, exact: Any, count: int, solution: Any) -> StateNumbers:
     table = None
     if exact is not None:
         table = np.empty(count, object)
         table[:] = exact
-    return Numbers(np.full(count, float(lower)), np.full(count, float(upper)), table, solution)
+    return StateNumbers(np.full(count, float(lower)), np.full(count, float(upper)), table, solution)

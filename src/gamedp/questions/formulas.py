@@ -18,10 +18,10 @@ from gamedp.languages.expressions import BOOL, Expression, Label, Literal, Name,
 from gamedp.languages.formulas import (
     COMPARISONS,
     EVERYBODY,
-    Earned,
     Filter,
     Formula,
     Query,
+    RewardPath,
     Temporal,
     is_boolean,
     walk,
@@ -37,7 +37,7 @@ from gamedp.questions.quantities import (
     NotExactError,
     Quantities,
 )
-from gamedp.questions.truth import Numbers, Truth
+from gamedp.questions.truth import StateNumbers, Truth
 from gamedp.results.status import Guarantee
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ MOST_DECIDED = 2_000
 
 OF_OPPOSITE = "the solution is of the opposite event: its values are one less those of the formula"
 OF_PRODUCT = "the solution is of the product of the model with the formula, so its policy remembers"
-"""What is said of solutions of another question."""
+"""Notes about solutions of another question."""
 
 
 @attrs.define(eq=False)
@@ -153,7 +153,7 @@ class Asking:
             found = CONNECTIVES[symbol](found, self.truth(part, needed))
         return found
 
-    def _bound(self, query: Query) -> Numbers:
+    def _bound(self, query: Query) -> StateNumbers:
         assert query.bound is not None  # noqa: S101 - there is a comparison
         value = self.states.constant(query.bound)
         if isinstance(value, bool):
@@ -162,13 +162,13 @@ class Asking:
             query.bound.place.refuse(f"a probability is from 0 to 1, and never {value}.")
         table = np.empty(self.states.count, object)
         table[:] = value
-        return Numbers.of(table)
+        return StateNumbers.of(table)
 
     def _compared(
         self,
         comparison: str,
-        left: Callable[[int], Numbers],
-        right: Callable[[int], Numbers],
+        left: Callable[[int], StateNumbers],
+        right: Callable[[int], StateNumbers],
         needed: Any,
     ) -> Truth:
         """Return where two numbers compare as wanted, computed as closely as that takes."""
@@ -192,9 +192,9 @@ class Asking:
         if words not in self.notes:
             self.notes.append(words)
 
-    # Numbers
+    # StateNumbers
 
-    def numbers(self, formula: Formula, closely: int = AS_ASKED) -> Numbers:
+    def numbers(self, formula: Formula, closely: int = AS_ASKED) -> StateNumbers:
         """Return the numbers that a formula stands for.
 
         Raises
@@ -205,7 +205,7 @@ class Asking:
         if self.is_boolean(formula):
             formula.place.refuse("this is true or false, and should be a number.")
         if _is_plain(formula):
-            return Numbers.of(self.states.values(self.states.resolved(formula)))
+            return StateNumbers.of(self.states.values(self.states.resolved(formula)))
         if isinstance(formula, Query):
             return self._query(formula, closely)
         if isinstance(formula, Filter):
@@ -230,11 +230,11 @@ class Asking:
         assert isinstance(found_truth, Truth)  # noqa: S101 - by the kind of the filter
         return found_truth
 
-    def _filter_numbers(self, given: Filter, closely: int) -> Numbers:
+    def _filter_numbers(self, given: Filter, closely: int) -> StateNumbers:
         chosen, inner = self._chosen(given), given.formula
         known = self.truth(inner) if given.kind == "count" else self.numbers(inner, closely)
         found = filtered(given, known, chosen)
-        assert isinstance(found, Numbers)  # noqa: S101 - by the kind of the filter
+        assert isinstance(found, StateNumbers)  # noqa: S101 - by the kind of the filter
         return found
 
     def _chosen(self, given: Filter) -> Flags:
@@ -248,11 +248,11 @@ class Asking:
             given.place.refuse("there is no state that the filter looks at.")
         return chosen.certain
 
-    def _query(self, query: Query, closely: int) -> Numbers:
+    def _query(self, query: Query, closely: int) -> StateNumbers:
         """Return the numbers of an operator P, R or LRA."""
         sides, optimum = self._sides(query)
         of = Quantities(self._solve, sides.model, optimum, closely)
-        if isinstance(query.path, Earned):
+        if isinstance(query.path, RewardPath):
             return self._reward(query, query.path, of, sides)
         if query.kind == "LRA":
             found = of.long_run(self.truth(query.path))
@@ -317,7 +317,7 @@ class Asking:
 
     # Paths
 
-    def _path(self, path: Formula, of: Quantities) -> Numbers:
+    def _path(self, path: Formula, of: Quantities) -> StateNumbers:
         """Return the probabilities of the paths on which a formula holds."""
         if isinstance(path, Operation) and path.operator == "!" and _is_path(path):
             self._note(OF_OPPOSITE)
@@ -333,7 +333,7 @@ class Asking:
         self._note(OF_OPPOSITE)
         return of.opposite().long_path(product).one_less()
 
-    def _temporal(self, path: Temporal, of: Quantities) -> Numbers:
+    def _temporal(self, path: Temporal, of: Quantities) -> StateNumbers:
         """Return the probabilities of a path formula without others inside."""
         *before, states = [self.truth(part) for part in path.operands]
         first, last = self._steps(path)
@@ -370,7 +370,9 @@ class Asking:
 
     # Rewards
 
-    def _reward(self, query: Query, earned: Earned, of: Quantities, sides: LoadedModel) -> Numbers:
+    def _reward(
+        self, query: Query, earned: RewardPath, of: Quantities, sides: LoadedModel
+    ) -> StateNumbers:
         """Return what is earned."""
         name = self._reward_name(query)
         steps = None if earned.steps is None else self._whole(earned.steps)
@@ -379,7 +381,9 @@ class Asking:
         if earned.kind == "I":
             if name not in self.loaded.state_rewards:
                 query.place.refuse(f"I=k is about rewards of states, and {name!r} has none.")
-            return of.chances().after(Numbers.as_given(self.loaded.state_rewards[name]), steps or 0)
+            return of.chances().after(
+                StateNumbers.as_given(self.loaded.state_rewards[name]), steps or 0
+            )
         of = attrs.evolve(of, model=sides.with_rewards(name))
         if earned.kind == "S":
             return of.average()
@@ -419,7 +423,7 @@ def _is_path(formula: Formula) -> bool:
     return any(isinstance(part, Temporal) for part in walk(formula))
 
 
-def _combined(formula: Operation, parts: list[Numbers]) -> Numbers:
+def _combined(formula: Operation, parts: list[StateNumbers]) -> StateNumbers:
     """Return the numbers that an operator makes of others, by their bounds."""
     join = JOINED.get(formula.operator)
     if join is None:
@@ -431,9 +435,9 @@ def _combined(formula: Operation, parts: list[Numbers]) -> Numbers:
     if len(exact) == len(parts):
         found = -exact[0] if len(parts) == 1 else functools.reduce(join, exact)
         if not any(isinstance(number, float) for number in found.tolist()):
-            return attrs.evolve(Numbers.of(found), solution=solution)
+            return attrs.evolve(StateNumbers.of(found), solution=solution)
     if len(parts) == 1:
-        return Numbers(-parts[0].upper, -parts[0].lower, None, solution)
+        return StateNumbers(-parts[0].upper, -parts[0].lower, None, solution)
     lower, upper = parts[0].lower, parts[0].upper
     for part in parts[1:]:
         with np.errstate(invalid="ignore"):
@@ -444,7 +448,7 @@ def _combined(formula: Operation, parts: list[Numbers]) -> Numbers:
         # Infinity less infinity may be anything.
         lower = np.where(np.isnan(lower), -np.inf, lower)
         upper = np.where(np.isnan(upper), np.inf, upper)
-    return Numbers(lower, upper, None, solution)
+    return StateNumbers(lower, upper, None, solution)
 
 
 CONNECTIVES: dict[str, Callable[[Truth, Truth], Truth]] = {
@@ -463,4 +467,4 @@ JOINED: dict[str, Callable[[Any, Any], Any]] = {
     "min": np.minimum,
     "max": np.maximum,
 }
-"""What can be computed of answers."""
+"""The operators that join answers which are numbers."""

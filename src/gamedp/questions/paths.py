@@ -32,13 +32,13 @@ Part: TypeAlias = tuple[Any, ...]
 Temporal operators have their first and last step at the end."""
 
 Rest: TypeAlias = frozenset[frozenset[Part]]
-"""What is left to show: all parts of one of these sets, from the next step on."""
+"""The rest that is to show: all parts of one of these sets, from the next step on."""
 
 SHOWN: Rest = frozenset([frozenset()])
 REFUTED: Rest = frozenset()
 
 MOST_SETS, MOST_RESTS, MOST_STATES, MOST_LITERALS = 2_000, 20_000, 100_000_000, 31
-"""How large a formula may become, and the product; and how many sets of states it may have."""
+"""Limits of a formula's rest, of the product, and of the sets of states in a formula."""
 
 
 @attrs.frozen(eq=False)
@@ -92,7 +92,7 @@ def product_of(
         If the product is too large.
     """
     known: list[Truth] = []
-    reading = _Reading(truth, steps, known, {})
+    reading = _Inward(truth, steps, known, {})
     part = reading.read(path, negated=False)
     opposite = _unsafe(part)
     if opposite is not None:
@@ -116,7 +116,7 @@ def product_of(
 
 
 @attrs.frozen(eq=False)
-class _Reading:
+class _Inward:
     """Moves negations inward."""
 
     truth: Callable[[Formula], Truth]

@@ -18,7 +18,7 @@ from gamedp.model.objectives import (
     TotalReward,
 )
 from gamedp.questions.changes import as_written, bare, cut, looped, towards, without_payoffs
-from gamedp.questions.truth import Numbers, Truth
+from gamedp.questions.truth import StateNumbers, Truth
 from gamedp.results.status import Guarantee
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Solve = Callable[["Model", Objective, int], Any]
 OPPOSITE: dict[str, Optimum] = {"min": "max", "max": "min"}
 
 AS_ASKED, CLOSELY, EXACTLY = range(3)
-"""How closely a number is computed."""
+"""The ways to compute a number, from the least to the most close."""
 
 CLOSE = 1e-13
 """The distance of bounds that is tried before exact numbers; rounding may allow no less."""
@@ -47,7 +47,7 @@ class NotExactError(Exception):
 
 @attrs.frozen(eq=False)
 class Quantities:
-    """What one side can expect of a model.
+    """The numbers that one side can expect of a model.
 
     Attributes
     ----------
@@ -74,11 +74,11 @@ class Quantities:
 
     # Chances
 
-    def until(self, allowed: Truth, target: Truth, first: int, last: int | None) -> Numbers:
+    def until(self, allowed: Truth, target: Truth, first: int, last: int | None) -> StateNumbers:
         """Return the probabilities of reaching some states by way of others, within some steps."""
         steps = None if last is None else last - first
 
-        def reached(one: Flags, other: Flags) -> Numbers:
+        def reached(one: Flags, other: Flags) -> StateNumbers:
             if steps is None:
                 goal = Reachability(other, None if one.all() else one, self.optimum)
                 return self._solved(self.model, goal)
@@ -99,7 +99,7 @@ class Quantities:
             None if allowed.is_known else self._delayed(found, allowed.possible, first),
         )
 
-    def _delayed(self, numbers: Numbers, allowed: Flags, steps: int) -> Numbers:
+    def _delayed(self, numbers: StateNumbers, allowed: Flags, steps: int) -> StateNumbers:
         """Return what numbers are expected to be after some steps, each from an allowed state."""
         if allowed.all():
             return self.after(numbers, steps)
@@ -107,13 +107,13 @@ class Quantities:
         last = self.after(numbers, 1)
         exact = None if last.exact is None else last.exact * allowed
         lower, upper = (np.where(allowed, each, 0.0) for each in (last.lower, last.upper))
-        before = Numbers(lower, upper, exact, last.solution)
+        before = StateNumbers(lower, upper, exact, last.solution)
         if steps == 1:
             return before
         ended = cut(self.model, ~allowed, np.zeros(len(allowed)))
         return attrs.evolve(self, model=ended).after(before, steps - 1)
 
-    def after(self, last: Numbers, steps: int) -> Numbers:
+    def after(self, last: StateNumbers, steps: int) -> StateNumbers:
         """Return what numbers of states are expected to be after some steps."""
         goal = FiniteHorizon(steps, self.optimum)
         if self.closely == EXACTLY and last.exact is not None:
@@ -123,9 +123,9 @@ class Quantities:
         if (last.lower == last.upper).all():
             return last.plus(low)
         high = self._solved(towards(self.model, last.upper), goal)
-        return last.plus(Numbers(low.lower, high.upper, None, high.solution))
+        return last.plus(StateNumbers(low.lower, high.upper, None, high.solution))
 
-    def long_path(self, product: Product) -> Numbers:
+    def long_path(self, product: Product) -> StateNumbers:
         """Return the probabilities of a formula, from its products with the model."""
         found = []
         for ended in product.ended:
@@ -133,12 +133,12 @@ class Quantities:
             found.append(numbers.at(ended.starts))
         return between(found[0], None if len(found) == 1 else found[1])
 
-    def long_run(self, states: Truth) -> Numbers:
+    def long_run(self, states: Truth) -> StateNumbers:
         """Return the share of the steps that play is in some states, in the long run."""
         model = looped(bare(self.model))
         sources = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
 
-        def share(mask: Flags) -> Numbers:
+        def share(mask: Flags) -> StateNumbers:
             counting = attrs.evolve(model, rewards=mask[sources].astype(float))
             return self._solved(counting, AverageReward(self.optimum))
 
@@ -146,23 +146,23 @@ class Quantities:
 
     # Rewards
 
-    def average(self) -> Numbers:
+    def average(self) -> StateNumbers:
         """Return the reward of a step in the long run."""
         return self._solved(without_payoffs(self.model), AverageReward(self.optimum))
 
-    def within(self, steps: int | None) -> Numbers:
+    def within(self, steps: int | None) -> StateNumbers:
         """Return what is earned within some steps, or in all."""
         if steps is None:
             return self._solved(self.model, TotalReward(self.optimum))
         return self._solved(without_payoffs(self.model), FiniteHorizon(steps, self.optimum))
 
-    def until_target(self, target: Truth, *, or_missed: bool) -> Numbers:
+    def until_target(self, target: Truth, *, or_missed: bool) -> StateNumbers:
         """Return what is earned until a target is reached.
 
         If it may be missed, that is infinite; with `or_missed`, what was earned on the way.
         """
 
-        def total(states: Flags) -> Numbers:
+        def total(states: Flags) -> StateNumbers:
             if not or_missed:
                 return self._solved(self.model, TotalReward(self.optimum, until=states))
             ended = cut(self.model, states, np.zeros(len(states)))
@@ -185,7 +185,7 @@ class Quantities:
             raise NotExactError(message)
         return written
 
-    def _solved(self, model: Model, objective: Objective) -> Numbers:
+    def _solved(self, model: Model, objective: Objective) -> StateNumbers:
         """Return the values of a model, as closely as asked."""
         if self.closely == EXACTLY:
             return self._exactly(self._written(model), objective)
@@ -201,18 +201,18 @@ class Quantities:
             lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
         if solution.guarantee is not Guarantee.TWO_SIDED:
             lower, upper = np.full_like(lower, -np.inf), np.full_like(upper, np.inf)
-        return Numbers(lower, upper, None, solution)
+        return StateNumbers(lower, upper, None, solution)
 
-    def _exactly(self, model: Model, objective: Objective) -> Numbers:
+    def _exactly(self, model: Model, objective: Objective) -> StateNumbers:
         try:
             solution = self.solve(model, objective, EXACTLY)
         except (NotSolvedError, UnsupportedProblemError) as error:
             raise NotExactError(str(error)) from error
         exact = np.empty(len(solution.lower), object)
         exact[:] = solution.exact
-        return Numbers(solution.lower, solution.upper, exact, solution)
+        return StateNumbers(solution.lower, solution.upper, exact, solution)
 
 
-def between(low: Numbers, high: Numbers | None) -> Numbers:
+def between(low: StateNumbers, high: StateNumbers | None) -> StateNumbers:
     """Return the numbers between two, of which the first are no larger; the first if alone."""
-    return low if high is None else Numbers(low.lower, high.upper, None, high.solution)
+    return low if high is None else StateNumbers(low.lower, high.upper, None, high.solution)

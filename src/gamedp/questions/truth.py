@@ -1,4 +1,4 @@
-"""What is known of states: whether something holds in them, and numbers between bounds."""
+"""States in which something holds, as far as that is known, and their numbers between bounds."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class Truth:
         """Return where one of them holds."""
         return Truth(self.certain | other.certain, self.possible | other.possible)
 
-    def numbers(self) -> Numbers:
+    def numbers(self) -> StateNumbers:
         """Return one where it holds, and zero where it does not."""
         lower, upper = self.certain.astype(float), self.possible.astype(float)
-        return Numbers(lower, upper, fractions_of(lower) if self.is_known else None)
+        return StateNumbers(lower, upper, fractions_of(lower) if self.is_known else None)
 
     def equals(self, other: Truth) -> Truth:
         """Return where both hold or neither does."""
@@ -64,8 +64,8 @@ class Truth:
 
 
 @attrs.frozen(eq=False)
-class Numbers:
-    """Numbers of states.
+class StateNumbers:
+    """StateNumbers of states.
 
     Attributes
     ----------
@@ -82,41 +82,43 @@ class Numbers:
     solution: Any = None
 
     @classmethod
-    def of(cls, values: NDArray[Any]) -> Numbers:
+    def of(cls, values: NDArray[Any]) -> StateNumbers:
         """Return numbers that are known: Fractions and integers, or floats known to a rounding."""
         lower, upper = np.array([_around(value) for value in values.tolist()]).reshape(-1, 2).T
         is_exact = not any(isinstance(value, float) for value in values.tolist())
         return cls(lower, upper, values if is_exact else None)
 
     @classmethod
-    def as_given(cls, values: NDArray[Any]) -> Numbers:
+    def as_given(cls, values: NDArray[Any]) -> StateNumbers:
         """Return numbers that were given as Fractions, or as doubles, which stand for decimals."""
         if values.dtype == object:
             return cls.of(values)
         decimals = [Fraction(repr(value)) for value in values.tolist()]
         return cls(values, values, _objects(decimals))
 
-    def at(self, states: Integers) -> Numbers:
+    def at(self, states: Integers) -> StateNumbers:
         """Return the numbers of some states."""
         exact = None if self.exact is None else self.exact[states]
-        return Numbers(self.lower[states], self.upper[states], exact, self.solution)
+        return StateNumbers(self.lower[states], self.upper[states], exact, self.solution)
 
-    def plus(self, change: Numbers) -> Numbers:
+    def plus(self, change: StateNumbers) -> StateNumbers:
         """Return the numbers after a change of them, rounded outward, with its solution."""
         if self.exact is not None and change.exact is not None:
-            return attrs.evolve(Numbers.of(self.exact + change.exact), solution=change.solution)
+            return attrs.evolve(
+                StateNumbers.of(self.exact + change.exact), solution=change.solution
+            )
         lower, upper = self.lower + change.lower, self.upper + change.upper
         low = np.where(change.lower == 0, lower, np.nextafter(lower, -np.inf))
         high = np.where(change.upper == 0, upper, np.nextafter(upper, np.inf))
-        return Numbers(low, high, None, change.solution)
+        return StateNumbers(low, high, None, change.solution)
 
-    def one_less(self) -> Numbers:
+    def one_less(self) -> StateNumbers:
         """Return one less the numbers, which are probabilities."""
         exact = None if self.exact is None else 1 - self.exact
         lower, upper = _one_less(self.upper, up=False), _one_less(self.lower, up=True)
-        return Numbers(lower, upper, exact, self.solution)
+        return StateNumbers(lower, upper, exact, self.solution)
 
-    def compared(self, comparison: str, other: Numbers) -> Truth:
+    def compared(self, comparison: str, other: StateNumbers) -> Truth:
         """Return where the numbers compare as wanted with others."""
         if comparison in ("=", "!="):
             same = self.compared("<=", other) & self.compared(">=", other)

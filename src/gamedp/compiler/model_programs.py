@@ -403,7 +403,7 @@ class Exploration:
         self.counters = self._form(self.counters)
         self._settle_code()
         # Where arrays are small, a kernel would run in plain Python, and slowly.
-        self.counters[loop.NEEDED] = MAX_INTERPRETED_NUMBERS
+        self.counters[loop.NEEDED] = MAX_INTERPRETED_NUMBERS // 8  # the table of states has 8 times
         self._grow()
 
     def _call(self, name: str, *arguments: Any) -> int:
@@ -682,7 +682,9 @@ class Exploration:
             return column
         if self._is_plain:
             return [*column, *([0] * more)]
-        return np.concatenate([column, np.zeros(more, np.int64)])
+        larger = np.empty(room, np.int64)
+        larger[: len(column)] = column
+        return larger
 
     def _refuse_value(self) -> NoReturn:
         """Refuse an update that leaves the range of a variable."""

@@ -63,8 +63,8 @@ def test_the_table_is_what_storm_says(tmp_path, kind, text, counts):
     if any(text == PROGRAMS[name][0] for name in NOT_OF_STORM):
         pytest.skip("Storm does not read this")
     path = str(written(tmp_path, text, kind))
-    program = (
-        stormpy.parse_jani_model(path)[0] if kind == "jani" else (stormpy.parse_prism_program(path))
+    program = stormpy.parse_jani_model(path)[0] if kind == "jani" else (
+        stormpy.parse_prism_program(path)
     )
     built = stormpy.build_model(program, options=stormpy.BuilderOptions(build_full=True))
     assert (built.nr_states, built.nr_choices, built.nr_transitions) == counts
@@ -178,9 +178,7 @@ def test_constants_are_given_by_name(tmp_path):
     assert found.model.num_states == 4
     same = with_constants(tmp_path, text, constants={"N": "1+2", "p": "1/10"})
     assert same.model.digest() == found.model.digest()
-    with pytest.raises(
-        InvalidModelError, match=r"line 1, column 15: the constants N, p have no va"
-    ):
+    with pytest.raises(InvalidModelError, match=r"line 1, column 15: the constants N, p have no va"):
         with_constants(tmp_path, text)
     with pytest.raises(UnknownNameError, match="no constant 'n'; known: N, p"):
         with_constants(tmp_path, text, constants={"n": 3})
@@ -415,11 +413,7 @@ def test_properties_of_a_jani_model_are_formulas(tmp_path):
     end = {"name": "m", "transient-values": [{"ref": "goal", "value": True}]}
     model = json.loads(
         jani(
-            [
-                automaton(
-                    "a", [start, end], [edge("l", None, ("m", {"cost": 3}, 0.5), ("l", {}, 0.5))]
-                )
-            ],
+            [automaton("a", [start, end], [edge("l", None, ("m", {"cost": 3}, 0.5), ("l", {}, 0.5))])],
             variables=[X, COST, GOAL],
         )
     )

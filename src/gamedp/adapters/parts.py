@@ -54,6 +54,8 @@ class Parts:
     successors : (T,) int64
     probabilities : (T,) float64 or objects
         Objects where there are Fractions among the doubles; so are rewards.
+    exact : (T,) objects, optional
+        `probabilities` as Fractions where they are none of the doubles, known to sum to one.
     players : (S,) int64 or None
         The player to move; None for player 0 everywhere.
     num_players : int
@@ -84,6 +86,7 @@ class Parts:
     transition_offsets: Integers
     successors: Integers
     probabilities: NDArray[Any]
+    exact: NDArray[Any] | None = None
     players: Integers | None = None
     num_players: int = 1
     player_names: tuple[str, ...] = ()
@@ -260,6 +263,8 @@ def assemble(
     except InvalidModelError as error:
         message = f"{parts.path}: {error}"
         raise InvalidModelError(message) from None
+    if parts.exact is not None:
+        model = attrs.evolve(model, fractions={**model.fractions, "probabilities": parts.exact})
     numbers = model_numbers(**{name: reward for name, (reward, _) in earned.items()})
     fractions = numbers.pop("fractions")
     loaded = LoadedModel(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -98,7 +99,11 @@ def parts_of_program(
         for name, label in program.labels.items()
     }
     rewards, notes = _rewards(explored, state_of_choice, stuck)
+    ends = ends[offsets] if is_chain else ends
     numbers: NDArray[Any] = _column(explored, explored.probabilities)
+    exact = None
+    if numbers.dtype == object and _sum_to_one(explored, ends):
+        numbers, exact = _doubles(explored)[explored.probabilities], numbers
     lines = _lines(program, explored) if _has_lines(program) else None
     names = dict.fromkeys(("", *(each.result for each in program.synchronisations)))
     listed = np.array(
@@ -109,9 +114,10 @@ def parts_of_program(
     return Parts(
         path=path,
         choice_offsets=np.arange(states + 1) if is_chain else offsets,
-        transition_offsets=ends[offsets] if is_chain else ends,
+        transition_offsets=ends,
         successors=explored.successors,
         probabilities=numbers,
+        exact=exact,
         players=_players(explored, state_of_choice) if program.kind == SMG else None,
         num_players=len(program.players) if program.kind == SMG else int(not is_chain),
         player_names=tuple(player.name for player in program.players),
@@ -131,18 +137,36 @@ def parts_of_program(
 
 def _column(explored: Explored, numbers: NDArray[np.int64]) -> NDArray[Any]:
     """Return exact values as an array: of doubles where they are, or are too many."""
-    values = explored.values
-    try:
-        doubles = np.array([float(value) for value in values])
-    except OverflowError:
-        message = f"{explored.program.source.name}: a number is beyond the range of doubles."
-        raise InvalidModelError(message) from None
+    values, doubles = explored.values, _doubles(explored)
     is_rounded = np.array([Fraction(d) != v for d, v in zip(doubles.tolist(), values, strict=True)])
     if len(numbers) > MOST_EXACT or not is_rounded[numbers].any():
         return doubles[numbers]
     table = np.empty(len(values), object)
     table[:] = [v if is_off else float(v) for v, is_off in zip(values, is_rounded, strict=True)]
     return table[numbers]
+
+
+def _doubles(explored: Explored) -> NDArray[np.float64]:
+    """Return the double nearest to each exact value."""
+    try:
+        return np.array([float(value) for value in explored.values])
+    except OverflowError:
+        message = f"{explored.program.source.name}: a number is beyond the range of doubles."
+        raise InvalidModelError(message) from None
+
+
+def _sum_to_one(explored: Explored, ends: NDArray[np.int64]) -> bool:
+    """Return whether all exact probabilities sum to one, as far as 64 bits can tell."""
+    used = np.unique(explored.probabilities)
+    values = [explored.values[number] for number in used.tolist()]
+    if any(isinstance(value, float) for value in values):
+        return False
+    common = math.lcm(*(value.denominator for value in values))
+    if common >= 1 << 40 or np.diff(ends).max() >= 1 << 20:
+        return False
+    parts = np.zeros(len(explored.values), np.int64)
+    parts[used] = [int(value * common) for value in values]
+    return bool((np.add.reduceat(parts[explored.probabilities], ends[:-1]) == common).all())
 
 
 def _has_lines(program: Program) -> bool:
@@ -170,7 +194,9 @@ def _players(explored: Explored, state_of_choice: NDArray[np.int64]) -> NDArray[
     program = explored.program
     of_module = {name: i for i, player in enumerate(program.players) for name in player.modules}
     of_action = {name: i for i, player in enumerate(program.players) for name in player.actions}
-    commands = [(command, module.name) for module in program.modules for command in module.commands]
+    commands = [
+        (command, module.name) for module in program.modules for command in module.commands
+    ]
     owners = np.full(len(commands) + 1, -1, np.int64)
     for number, (command, module) in enumerate(commands):
         owner = of_module.get(module) if not command.action else of_action.get(command.action)
@@ -193,7 +219,9 @@ def _players(explored: Explored, state_of_choice: NDArray[np.int64]) -> NDArray[
         place = int(other.argmax())
         state = int(state_of_choice[place])
         command, _ = commands[int(explored.commands[place])]
-        first, second = (program.players[number].name for number in (players[state], found[place]))
+        first, second = (
+            program.players[number].name for number in (players[state], found[place])
+        )
         command.place.refuse(
             f"in the state {_state(explored, state)} both {first} and {second} may move; each "
             "state belongs to one player."
@@ -255,6 +283,15 @@ def _guarded(explored: Explored, guard: Any, value: Any) -> NDArray[np.int64]:
     found, is_number = explored.evaluated(chosen)
     if is_number:
         return found
+    least = int(found.min())
+    span = int(found.max()) - least + 1
+    if span <= len(found) + 1000:  # as a table: to sort takes far longer
+        is_there = np.zeros(span, np.bool_)
+        is_there[found - least] = True
+        integers = np.flatnonzero(is_there)
+        numbers = np.zeros(span, np.int64)
+        numbers[integers] = [explored.number_of(each + least) for each in integers.tolist()]
+        return numbers[found - least]
     integers, places = np.unique(found, return_inverse=True)
     numbers = np.array([explored.number_of(each) for each in integers.tolist()], np.int64)
     return numbers[places]
@@ -266,7 +303,9 @@ def _totals(explored: Explored, columns: list[NDArray[np.int64]]) -> NDArray[np.
         return columns[0]
     rows, places = np.unique(np.stack(columns), axis=1, return_inverse=True)
     values = explored.values
-    sums = [explored.number_of(sum(values[number] for number in row)) for row in rows.T.tolist()]
+    sums = [
+        explored.number_of(sum(values[number] for number in row)) for row in rows.T.tolist()
+    ]
     return np.array(sums, np.int64)[places.ravel()]
 
 

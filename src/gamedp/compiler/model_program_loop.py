@@ -8,28 +8,36 @@ loop stops, and is called again when it is: see :mod:`gamedp.compiler.model_prog
 The functions run on lists as well as on arrays: plain Python is several times faster with lists.
 
 A state is packed into words of `BITS` bits. An expression is a sequence of instructions for a stack
-machine. Arrays come in tuples:
+machine. To hand an array over takes time, so there are few, and each has several columns:
 
 code
-    The kind, and two arguments, of each instruction; the first and the last of each expression.
+    Where the spans of expressions begin, where the words of a state and the stack stand in
+    `memory`, and how many words there are; then instructions: a kind and two arguments; then spans.
+looked
+    The values that are looked up: the size of the hash table, and where its keys, its values, and
+    the masks of the words on which each expression depends begin; then these.
+pairs
+    The products and sums of two exact values: likewise.
+memory
+    The values of variables, now and next; the words of the state, and of the next; the stack.
 space
-    The least and the largest value of each variable, and its word, shift and mask there.
+    The least and the largest value of each variable, its word, shift and mask.
 program
-    `guards` (an expression for each command), `alone` (commands without an action), the branches
-    of each command; each branch's probability (a number, or -1), an expression for it, the rewards
-    of each structure (an expression, or -1), and its assignments: variables and expressions. Then
-    the parts of each synchronisation, the commands of each part, and these commands.
-known
-    A hash table, the words of its keys, the values, and for each expression looked up the masks of
-    the words of a state that it depends on; the hash table of products and sums, keys and values.
+    `guards`, an expression for each command, and `steady`, the commands whose guards are always
+    looked at. `switches`: a variable, its least value, and the place of that in `cases`, where
+    begins the part of `switched` with the commands for which the variable has the value. `alone`,
+    the commands without an action; then the parts of each synchronisation, the commands of each
+    part, and these commands.
+branches
+    The branches of each command; for each branch a number, or -1 and an expression, and where its
+    assignments end; the rewards of each structure (an expression, or -1); the assignments.
 states
     The words of each state, a hash table of states, and for each the last transition to it.
 rows
-    The offsets of choices, their synchronisation, first command and rewards; the offsets of
-    transitions, their successors and probabilities.
+    The offsets of choices; for each of these the synchronisation, the first command, and the end of
+    its transitions; its rewards; for each transition a successor and a probability.
 work
-    Room: for the values of variables, now and next, the stack, words, enabled commands, and those
-    chosen.
+    Enabled commands, picked ones, their branches, those of each part, and how many they are.
 """
 
 from __future__ import annotations
@@ -52,6 +60,9 @@ FACTOR, OTHER_FACTOR = 1_013_904_223, 826_366_247
 ) = range(27)  # fmt: skip
 """Instructions; EQUAL_TO and its kin compare a variable with a constant."""
 
+JUMPS = frozenset({AND, OR, IF, JUMP})
+"""Instructions whose argument is another instruction."""
+
 ZERO, ONE = 0, 1
 """The numbers of two exact values."""
 
@@ -65,97 +76,95 @@ STATES, NEXT, CHOICES, TRANSITIONS, FIRST, SECOND, OPERATION, NEEDED = range(8)
 """Places of counters: states found and explored, and what is not known, or needs room."""
 
 
-def value_of(
-    code: Any, known: Any, number: int, values: Any, words: Any, at: int, width: int, stack: Any
-) -> int:
-    """Return the value of an expression in a state.
+def value_of(code: Any, looked: Any, memory: Any, number: int) -> int:
+    """Return the value of an expression in the state in memory.
 
-    If what it looks up is not known, ``stack[0]`` is the number of that, plus one.
+    If what it looks up is not known, the first place of the stack is the number of that, plus one.
     """
-    kinds, first, second, begins, ends = code
-    i, end, top = begins[number], ends[number], 0
+    span = code[0] + 2 * number
+    i, end, stack, top = code[span], code[span + 1], code[2], code[2]
     while i < end:
-        kind, a = kinds[i], first[i]
-        i += 1
+        kind, a = code[i], code[i + 1]
+        i += 3
         if kind == VARIABLE:
             top += 1
-            stack[top] = values[a]
+            memory[top] = memory[a]
         elif kind == EQUAL_TO:
             top += 1
-            stack[top] = 1 if values[a] == second[i - 1] else 0
+            memory[top] = 1 if memory[a] == code[i - 1] else 0
         elif kind == AND:
-            if stack[top] == 0:
+            if memory[top] == 0:
                 i = a
             else:
                 top -= 1
         elif kind == CONSTANT:
             top += 1
-            stack[top] = a
+            memory[top] = a
         elif kind == OR:
-            if stack[top] != 0:
+            if memory[top] != 0:
                 i = a
             else:
                 top -= 1
         elif kind == LESS_THAN:
             top += 1
-            stack[top] = 1 if values[a] < second[i - 1] else 0
+            memory[top] = 1 if memory[a] < code[i - 1] else 0
         elif kind == MORE_THAN:
             top += 1
-            stack[top] = 1 if values[a] > second[i - 1] else 0
+            memory[top] = 1 if memory[a] > code[i - 1] else 0
         elif kind == AT_MOST:
             top += 1
-            stack[top] = 1 if values[a] <= second[i - 1] else 0
+            memory[top] = 1 if memory[a] <= code[i - 1] else 0
         elif kind == AT_LEAST:
             top += 1
-            stack[top] = 1 if values[a] >= second[i - 1] else 0
+            memory[top] = 1 if memory[a] >= code[i - 1] else 0
         elif kind == UNEQUAL_TO:
             top += 1
-            stack[top] = 1 if values[a] != second[i - 1] else 0
+            memory[top] = 1 if memory[a] != code[i - 1] else 0
         elif kind == NOT:
-            stack[top] = 1 - stack[top]
+            memory[top] = 1 - memory[top]
         elif kind == IF:
             top -= 1
-            if stack[top + 1] == 0:
+            if memory[top + 1] == 0:
                 i = a
         elif kind == JUMP:
             i = a
         elif kind == NEGATE:
-            stack[top] = -stack[top]
+            memory[top] = -memory[top]
         elif kind == LOOKED_UP:
-            place = place_of_value_jit(known, a, words, at, width)
+            place = place_of_value_jit(looked, a, memory, code[1])
             if place < 0:
-                stack[0] = a + 1
+                memory[stack] = a + 1
                 return 0
             top += 1
-            stack[top] = known[2][place]
+            memory[top] = looked[looked[2] + place]
         else:
             top -= 1
-            x, y = stack[top], stack[top + 1]
+            x, y = memory[top], memory[top + 1]
             if kind == ADD:
-                stack[top] = x + y
+                memory[top] = x + y
             elif kind == SUBTRACT:
-                stack[top] = x - y
+                memory[top] = x - y
             elif kind == MULTIPLY:
-                stack[top] = x * y
+                memory[top] = x * y
             elif kind == EQUAL:
-                stack[top] = 1 if x == y else 0
+                memory[top] = 1 if x == y else 0
             elif kind == UNEQUAL:
-                stack[top] = 1 if x != y else 0
+                memory[top] = 1 if x != y else 0
             elif kind == LESS:
-                stack[top] = 1 if x < y else 0
+                memory[top] = 1 if x < y else 0
             elif kind == MORE:
-                stack[top] = 1 if x > y else 0
+                memory[top] = 1 if x > y else 0
             elif kind == NO_MORE:
-                stack[top] = 1 if x <= y else 0
+                memory[top] = 1 if x <= y else 0
             elif kind == NO_LESS:
-                stack[top] = 1 if x >= y else 0
+                memory[top] = 1 if x >= y else 0
             elif kind == LEAST:
-                stack[top] = x if x < y else y
+                memory[top] = x if x < y else y
             elif kind == LARGEST:
-                stack[top] = x if x > y else y
+                memory[top] = x if x > y else y
             else:
-                stack[top] = x % y
-    return stack[top]
+                memory[top] = x % y
+    return memory[top]
 
 
 def mixed(number: int, word: int) -> int:
@@ -166,27 +175,28 @@ def mixed(number: int, word: int) -> int:
     return number
 
 
-def place_of_value(known: Any, number: int, words: Any, at: int, width: int) -> int:
-    """Return the place of a value that is looked up in a state, or -1."""
-    table, keys, _, masks = known[0], known[1], known[2], known[3]
-    size = len(table) - 1
+def place_of_value(looked: Any, number: int, memory: Any, at: int) -> int:
+    """Return the place of a value that is looked up in the state in memory, or -1."""
+    size, keys, masks, width = looked[0] - 1, looked[1], looked[3], looked[4]
     h = number
     for w in range(width):
-        h = mixed_jit(h, words[at + w] & masks[number * width + w])
+        h = mixed_jit(h, memory[at + w] & looked[masks + number * width + w])
     h &= size
-    while table[h] >= 0:
-        begin = table[h] * (width + 1)
-        is_same = keys[begin] == number
+    while looked[8 + h] >= 0:
+        place = looked[8 + h]
+        begin = keys + place * (width + 1)
+        is_same = looked[begin] == number
         for w in range(width):
-            if keys[begin + 1 + w] != words[at + w] & masks[number * width + w]:
+            word = memory[at + w] & looked[masks + number * width + w]
+            if looked[begin + 1 + w] != word:
                 is_same = False
         if is_same:
-            return table[h]
+            return place
         h = (h + 1) & size
     return -1
 
 
-def pair_of(known: Any, first: int, second: int, operation: int) -> int:
+def pair_of(pairs: Any, first: int, second: int, operation: int) -> int:
     """Return the number of the product or sum of two exact values, or -1 if it is not known."""
     if operation == PRODUCT:
         if first == ONE or second == ZERO:
@@ -198,46 +208,49 @@ def pair_of(known: Any, first: int, second: int, operation: int) -> int:
             return second
         if second == ZERO:
             return first
-    table, keys, values = known[4], known[5], known[6]
-    size = len(table) - 1
+    size, keys, values = pairs[0] - 1, pairs[1], pairs[2]
     h = mixed_jit(mixed_jit(operation, first), second) & size
-    while table[h] >= 0:
-        begin = 3 * table[h]
-        if keys[begin] == operation and keys[begin + 1] == first and keys[begin + 2] == second:
-            return values[table[h]]
+    while pairs[8 + h] >= 0:
+        place = pairs[8 + h]
+        begin = keys + 3 * place
+        if pairs[begin] == operation and pairs[begin + 1] == first and pairs[begin + 2] == second:
+            return pairs[values + place]
         h = (h + 1) & size
     return -1
 
 
-def unpack(space: Any, words: Any, at: int, values: Any) -> None:
-    """Write the values of the variables in a state."""
-    low, _, word, shift, mask = space
-    for i in range(len(low)):
-        values[i] = ((words[at + word[i]] >> shift[i]) & mask[i]) + low[i]
+def unpack(space: Any, words: Any, at: int, memory: Any, place: int, width: int) -> None:
+    """Write a state into memory: the values of its variables, and its words."""
+    for w in range(width):
+        memory[place + w] = words[at + w]
+    for i in range(len(space) // 5):
+        low, word, shift, mask = space[5 * i], space[5 * i + 2], space[5 * i + 3], space[5 * i + 4]
+        memory[i] = ((words[at + word] >> shift) & mask) + low
 
 
-def pack(space: Any, values: Any, key: Any) -> None:
-    """Write the words of a state."""
-    low, _, word, shift, _ = space
-    for w in range(len(key)):
-        key[w] = 0
-    for i in range(len(low)):
-        key[word[i]] |= (values[i] - low[i]) << shift[i]
+def pack(space: Any, memory: Any, begin: int, key: int, width: int) -> None:
+    """Write the words of the values that begin at a place into others."""
+    for w in range(width):
+        memory[key + w] = 0
+    for i in range(len(space) // 5):
+        low, word, shift = space[5 * i], space[5 * i + 2], space[5 * i + 3]
+        memory[key + word] |= (memory[begin + i] - low) << shift
 
 
-def number_of_state(states: Any, key: Any, count: int) -> int:
+def number_of_state(
+    words: Any, table: Any, last: Any, memory: Any, key: int, width: int, count: int
+) -> int:
     """Return the number of a state, entering it with the number `count` if it is new."""
-    words, table, last = states
-    size, width = len(table) - 1, len(key)
+    size = len(table) - 1
     h = 0
     for w in range(width):
-        h = mixed_jit(h, key[w])
+        h = mixed_jit(h, memory[key + w])
     h &= size
     while table[h] >= 0:
         begin = table[h] * width
         is_same = True
         for w in range(width):
-            if words[begin + w] != key[w]:
+            if words[begin + w] != memory[key + w]:
                 is_same = False
                 break
         if is_same:
@@ -245,7 +258,7 @@ def number_of_state(states: Any, key: Any, count: int) -> int:
         h = (h + 1) & size
     table[h] = count
     for w in range(width):
-        words[count * width + w] = key[w]
+        words[count * width + w] = memory[key + w]
     last[count] = -1
     return count
 
@@ -265,110 +278,19 @@ def index_states(states: Any, count: int, width: int) -> int:
     return DONE
 
 
-def add_outcomes(
-    code: Any,
-    space: Any,
-    program: Any,
-    known: Any,
-    states: Any,
-    rows: Any,
-    work: Any,
-    counters: Any,
-    parts: int,
-    total: int,
-    begin: int,
-) -> int:
-    """Add the transitions of a choice, made of a command of each part; return a status."""
-    branch_offsets, numbers, formulas, earned = program[2], program[3], program[4], program[5]
-    assigned, variables, assignments = program[6], program[7], program[8]
-    words, last = states[0], states[2]
-    rewards, successors, probabilities = rows[3], rows[5], rows[6]
-    values, after, stack, key, _, picked, chosen, _, _ = work
-    width, branches = len(key), len(numbers)
-    structures = len(earned) // branches
-    at, choice = counters[NEXT] * width, counters[CHOICES]
-    for q in range(structures):
-        rewards[choice * structures + q] = ZERO
-    for combination in range(total):
-        rest, probability = combination, ONE
-        for k in range(parts - 1, -1, -1):
-            many = branch_offsets[picked[k] + 1] - branch_offsets[picked[k]]
-            chosen[k] = branch_offsets[picked[k]] + rest % many
-            rest //= many
-        for k in range(parts):
-            factor = numbers[chosen[k]]
-            if factor < 0:
-                factor = value_of_jit(
-                    code, known, formulas[chosen[k]], values, words, at, width, stack
-                )
-                if stack[0] != 0:
-                    return UNKNOWN_VALUE
-            product = pair_of_jit(known, probability, factor, PRODUCT)
-            if product < 0:
-                counters[FIRST], counters[SECOND] = probability, factor
-                counters[OPERATION] = PRODUCT
-                return UNKNOWN_PAIR
-            probability = product
-        if probability == ZERO:
-            continue
-        for q in range(structures):
-            for k in range(parts):
-                expression = earned[q * branches + chosen[k]]
-                if expression < 0:
-                    continue
-                reward = value_of_jit(code, known, expression, values, words, at, width, stack)
-                if stack[0] != 0:
-                    return UNKNOWN_VALUE
-                product = pair_of_jit(known, probability, reward, PRODUCT)
-                if product < 0:
-                    counters[FIRST], counters[SECOND] = probability, reward
-                    counters[OPERATION] = PRODUCT
-                    return UNKNOWN_PAIR
-                before = rewards[choice * structures + q]
-                total_reward = pair_of_jit(known, before, product, SUM)
-                if total_reward < 0:
-                    counters[FIRST], counters[SECOND] = before, product
-                    counters[OPERATION] = SUM
-                    return UNKNOWN_PAIR
-                rewards[choice * structures + q] = total_reward
-        for i in range(len(values)):
-            after[i] = values[i]
-        for k in range(parts):
-            for x in range(assigned[chosen[k]], assigned[chosen[k] + 1]):
-                new = value_of_jit(code, known, assignments[x], values, words, at, width, stack)
-                if stack[0] != 0:
-                    return UNKNOWN_VALUE
-                variable = variables[x]
-                if new < space[0][variable] or new > space[1][variable]:
-                    counters[FIRST], counters[SECOND] = x, new
-                    return BEYOND
-                after[variable] = new
-        pack_jit(space, after, key)
-        found = counters[STATES]
-        s = number_of_state_jit(states, key, found)
-        if s == found:
-            counters[STATES] = found + 1
-        transition = last[s]
-        if transition >= begin:
-            total_probability = pair_of_jit(known, probabilities[transition], probability, SUM)
-            if total_probability < 0:
-                counters[FIRST], counters[SECOND] = probabilities[transition], probability
-                counters[OPERATION] = SUM
-                return UNKNOWN_PAIR
-            probabilities[transition] = total_probability
-        else:
-            transition = counters[TRANSITIONS]
-            successors[transition], probabilities[transition] = s, probability
-            last[s] = transition
-            counters[TRANSITIONS] = transition + 1
-    return DONE
+def lacks(counters: Any, first: int, second: int, operation: int) -> int:
+    """Note two values whose product or sum is not known; return the status."""
+    counters[FIRST], counters[SECOND], counters[OPERATION] = first, second, operation
+    return UNKNOWN_PAIR
 
 
 def add_choice(
     code: Any,
+    looked: Any,
+    pairs: Any,
+    memory: Any,
     space: Any,
-    program: Any,
-    known: Any,
+    branches: Any,
     states: Any,
     rows: Any,
     work: Any,
@@ -379,42 +301,131 @@ def add_choice(
     begin: int,
 ) -> int:
     """Add a choice made of the picked commands; return a status."""
-    branch_offsets, picked = program[2], work[5]
-    transition_offsets = rows[4]
+    branch_offsets, listed, earned, assignments = branches
+    words, table, last = states
+    choices, rewards, transitions = rows[1], rows[2], rows[3]
+    picked, chosen = work[1], work[2]
+    width, stack, count = code[3], code[2], len(space) // 5
+    key = code[1] + width
     total = 1
     for k in range(parts):
         total *= branch_offsets[picked[k] + 1] - branch_offsets[picked[k]]
         if total > HALF:
             counters[NEEDED] = total
             return FULL
-    choice, width = counters[CHOICES], len(work[3])
+    choice, structures = counters[CHOICES], len(earned) // (len(listed) // 3)
     if (
-        choice + 2 > len(rows[1])
-        or counters[TRANSITIONS] + total + 1 > len(rows[5])
-        or (counters[STATES] + total + 1) * width > len(states[0])
-        or 2 * (counters[STATES] + total) > len(states[1])
+        3 * (choice + 2) > len(choices)
+        or 2 * (counters[TRANSITIONS] + total + 1) > len(transitions)
+        or counters[STATES] + total + 1 > len(last)
+        or 2 * (counters[STATES] + total) > len(table)
     ):
         counters[NEEDED] = total
         return FULL
     if not is_chain:
         begin = counters[TRANSITIONS]
-    status = add_outcomes_jit(
-        code, space, program, known, states, rows, work, counters, parts, total, begin
-    )
-    if status != DONE:
-        return status
-    rows[1][choice] = synchronisation
-    rows[2][choice] = picked[0]
+    for q in range(structures):
+        rewards[choice * structures + q] = ZERO
+    for combination in range(total):
+        rest, probability = combination, ONE
+        for k in range(parts - 1, -1, -1):
+            many = branch_offsets[picked[k] + 1] - branch_offsets[picked[k]]
+            chosen[k] = branch_offsets[picked[k]] + rest % many
+            rest //= many
+        for k in range(parts):
+            factor = listed[3 * chosen[k]]
+            if factor < 0:
+                factor = value_of_jit(code, looked, memory, listed[3 * chosen[k] + 1])
+                if memory[stack] != 0:
+                    return UNKNOWN_VALUE
+            product = pair_of_jit(pairs, probability, factor, PRODUCT)
+            if product < 0:
+                return lacks_jit(counters, probability, factor, PRODUCT)
+            probability = product
+        if probability == ZERO:
+            continue
+        for q in range(structures):
+            for k in range(parts):
+                expression = earned[structures * chosen[k] + q]
+                if expression < 0:
+                    continue
+                reward = value_of_jit(code, looked, memory, expression)
+                if memory[stack] != 0:
+                    return UNKNOWN_VALUE
+                product = pair_of_jit(pairs, probability, reward, PRODUCT)
+                if product < 0:
+                    return lacks_jit(counters, probability, reward, PRODUCT)
+                before = rewards[choice * structures + q]
+                after = pair_of_jit(pairs, before, product, SUM)
+                if after < 0:
+                    return lacks_jit(counters, before, product, SUM)
+                rewards[choice * structures + q] = after
+        for i in range(count):
+            memory[count + i] = memory[i]
+        for k in range(parts):
+            first = listed[3 * chosen[k] - 1] if chosen[k] > 0 else 0
+            for x in range(first, listed[3 * chosen[k] + 2]):
+                variable = assignments[2 * x]
+                new = value_of_jit(code, looked, memory, assignments[2 * x + 1])
+                if memory[stack] != 0:
+                    return UNKNOWN_VALUE
+                if new < space[5 * variable] or new > space[5 * variable + 1]:
+                    counters[FIRST], counters[SECOND] = x, new
+                    return BEYOND
+                memory[count + variable] = new
+        pack_jit(space, memory, count, key, width)
+        found = counters[STATES]
+        s = number_of_state_jit(words, table, last, memory, key, width, found)
+        if s == found:
+            counters[STATES] = found + 1
+        transition = last[s]
+        if transition >= begin:
+            before = transitions[2 * transition + 1]
+            together = pair_of_jit(pairs, before, probability, SUM)
+            if together < 0:
+                return lacks_jit(counters, before, probability, SUM)
+            transitions[2 * transition + 1] = together
+        else:
+            transition = counters[TRANSITIONS]
+            transitions[2 * transition], transitions[2 * transition + 1] = s, probability
+            last[s] = transition
+            counters[TRANSITIONS] = transition + 1
+    choices[3 * choice], choices[3 * choice + 1] = synchronisation, picked[0]
+    choices[3 * choice + 2] = counters[TRANSITIONS]
     counters[CHOICES] = choice + 1
-    transition_offsets[choice + 1] = counters[TRANSITIONS]
+    return DONE
+
+
+def find_enabled(
+    code: Any, looked: Any, memory: Any, program: Any, is_enabled: Any
+) -> int:
+    """Note the commands whose guards hold in the state in memory; return a status."""
+    guards, steady, switches, cases, switched = program[:5]
+    stack = code[2]
+    for c in range(len(guards)):
+        is_enabled[c] = 0
+    for c in steady:
+        is_enabled[c] = value_of_jit(code, looked, memory, guards[c])
+        if memory[stack] != 0:
+            return UNKNOWN_VALUE
+    for i in range(0, len(switches), 3):
+        case = switches[i + 2] + memory[switches[i]] - switches[i + 1]
+        for x in range(cases[case], cases[case + 1]):
+            c = switched[x]
+            is_enabled[c] = value_of_jit(code, looked, memory, guards[c])
+            if memory[stack] != 0:
+                return UNKNOWN_VALUE
     return DONE
 
 
 def add_state(
     code: Any,
+    looked: Any,
+    pairs: Any,
+    memory: Any,
     space: Any,
     program: Any,
-    known: Any,
+    branches: Any,
     states: Any,
     rows: Any,
     work: Any,
@@ -422,24 +433,22 @@ def add_state(
     is_chain: bool,
 ) -> int:
     """Add the choices of the next state; return a status."""
-    guards, alone = program[0], program[1]
-    part_offsets, command_offsets, commands = program[9], program[10], program[11]
-    words = states[0]
-    values, _, stack, key, is_enabled, picked, _, enabled, counts = work
-    state, width, begin = counters[NEXT], len(key), counters[TRANSITIONS]
-    first_choice = counters[CHOICES]
-    at, room = state * width, len(enabled) // len(picked)
-    unpack_jit(space, words, at, values)
-    for c in range(len(guards)):
-        is_enabled[c] = value_of_jit(code, known, guards[c], values, words, at, width, stack)
-        if stack[0] != 0:
-            return UNKNOWN_VALUE
+    alone, part_offsets, command_offsets, commands = program[5:]
+    is_enabled, picked, _, enabled, counts = work
+    choices, transitions = rows[1], rows[3]
+    state, width, begin = counters[NEXT], code[3], counters[TRANSITIONS]
+    first_choice, room = counters[CHOICES], len(enabled) // len(picked)
+    unpack_jit(space, states[0], state * width, memory, code[1], width)
+    status = find_enabled_jit(code, looked, memory, program, is_enabled)
+    if status != DONE:
+        return status
     for c in alone:
         if is_enabled[c] != 0:
             picked[0] = c
             status = add_choice_jit(
-                code, space, program, known, states, rows, work, counters, 1, -1, is_chain, begin
-            )
+                code, looked, pairs, memory, space, branches, states, rows, work, counters, 1, -1,
+                is_chain, begin,
+            )  # fmt: skip
             if status != DONE:
                 return status
     for u in range(len(part_offsets) - 1):
@@ -464,34 +473,32 @@ def add_state(
                 picked[k] = enabled[k * room + rest % counts[k]]
                 rest //= counts[k]
             status = add_choice_jit(
-                code, space, program, known, states, rows, work, counters, parts, u, is_chain, begin
-            )
+                code, looked, pairs, memory, space, branches, states, rows, work, counters, parts,
+                u, is_chain, begin,
+            )  # fmt: skip
             if status != DONE:
                 return status
     many = counters[CHOICES] - first_choice
     if many == 0:  # a deadlock leads to itself
-        choice, transition = first_choice, begin
-        if choice + 2 > len(rows[1]) or transition + 2 > len(rows[5]):
+        choice, structures = first_choice, len(branches[2]) // (len(branches[1]) // 3)
+        if 3 * (choice + 2) > len(choices) or 2 * (begin + 2) > len(transitions):
             counters[NEEDED] = 1
             return FULL
-        rows[1][choice], rows[2][choice] = -1, -1
-        for q in range(len(program[5]) // len(program[3])):
-            rows[3][choice * (len(program[5]) // len(program[3])) + q] = ZERO
-        rows[5][transition], rows[6][transition] = state, ONE
-        counters[CHOICES], counters[TRANSITIONS] = choice + 1, transition + 1
-        rows[4][choice + 1] = transition + 1
+        for q in range(structures):
+            rows[2][choice * structures + q] = ZERO
+        transitions[2 * begin], transitions[2 * begin + 1] = state, ONE
+        choices[3 * choice], choices[3 * choice + 1], choices[3 * choice + 2] = -1, -1, begin + 1
+        counters[CHOICES], counters[TRANSITIONS] = choice + 1, begin + 1
     elif is_chain and many > 1:
-        share = pair_of_jit(known, many, 0, INVERSE)
+        share = pair_of_jit(pairs, many, 0, INVERSE)
         if share < 0:
-            counters[FIRST], counters[SECOND], counters[OPERATION] = many, 0, INVERSE
-            return UNKNOWN_PAIR
+            return lacks_jit(counters, many, 0, INVERSE)
         for t in range(begin, counters[TRANSITIONS]):
-            part = pair_of_jit(known, rows[6][t], share, PRODUCT)
-            if part < 0:
-                counters[FIRST], counters[SECOND] = rows[6][t], share
-                counters[OPERATION] = PRODUCT
-                return UNKNOWN_PAIR
-            rows[6][t] = part
+            before = transitions[2 * t + 1]
+            after = pair_of_jit(pairs, before, share, PRODUCT)
+            if after < 0:
+                return lacks_jit(counters, before, share, PRODUCT)
+            transitions[2 * t + 1] = after
     counters[NEXT] = state + 1
     rows[0][state + 1] = counters[CHOICES]
     return DONE
@@ -499,9 +506,12 @@ def add_state(
 
 def explore(
     code: Any,
+    looked: Any,
+    pairs: Any,
+    memory: Any,
     space: Any,
     program: Any,
-    known: Any,
+    branches: Any,
     states: Any,
     rows: Any,
     work: Any,
@@ -513,7 +523,7 @@ def explore(
 
     A state that is not finished has no trace in `rows`, and is begun again.
     """
-    last, spent, stack = states[2], 0, work[2]
+    last, spent, stack = states[2], 0, code[2]
     while counters[NEXT] < counters[STATES]:
         if spent > most:
             return MORE_TO_DO
@@ -521,16 +531,19 @@ def explore(
             counters[NEEDED] = 1
             return FULL
         choices, transitions = counters[CHOICES], counters[TRANSITIONS]
-        status = add_state_jit(code, space, program, known, states, rows, work, counters, is_chain)
+        status = add_state_jit(
+            code, looked, pairs, memory, space, program, branches, states, rows, work, counters,
+            is_chain,
+        )  # fmt: skip
         if status != DONE:
             for t in range(transitions, counters[TRANSITIONS]):
-                last[rows[5][t]] = -1
+                last[rows[3][2 * t]] = -1
             # What has been written of the state is forgotten, but needs its room again.
             counters[NEEDED] += counters[CHOICES] - choices + counters[TRANSITIONS] - transitions
             counters[CHOICES], counters[TRANSITIONS] = choices, transitions
             if status == UNKNOWN_VALUE:
-                counters[FIRST] = stack[0] - 1
-                stack[0] = 0
+                counters[FIRST] = memory[stack] - 1
+                memory[stack] = 0
             return status
         spent += len(program[0]) + counters[TRANSITIONS] - transitions
     return DONE
@@ -538,24 +551,24 @@ def explore(
 
 def evaluate(
     code: Any,
+    looked: Any,
+    memory: Any,
     space: Any,
-    known: Any,
     words: Any,
-    work: Any,
     counters: Any,
     number: int,
     end: int,
     found: Any,
 ) -> int:
     """Write the values of an expression in the states from ``counters[NEXT]`` to `end`."""
-    values, stack, width = work[0], work[2], len(work[3])
+    width, stack = code[3], code[2]
     while counters[NEXT] < end:
         state = counters[NEXT]
-        unpack_jit(space, words, state * width, values)
-        found[state] = value_of_jit(code, known, number, values, words, state * width, width, stack)
-        if stack[0] != 0:
-            counters[FIRST] = stack[0] - 1
-            stack[0] = 0
+        unpack_jit(space, words, state * width, memory, code[1], width)
+        found[state] = value_of_jit(code, looked, memory, number)
+        if memory[stack] != 0:
+            counters[FIRST] = memory[stack] - 1
+            memory[stack] = 0
             return UNKNOWN_VALUE
         counters[NEXT] = state + 1
     return DONE
@@ -563,44 +576,45 @@ def evaluate(
 
 def seek_starts(
     code: Any,
+    looked: Any,
+    memory: Any,
     space: Any,
-    known: Any,
     states: Any,
-    work: Any,
     counters: Any,
     number: int,
     low: Any,
     high: Any,
     most: int,
 ) -> int:
-    """Enter states in which an expression holds, of all from the one in `work` on.
+    """Enter states in which an expression holds, of all from the one in memory on.
 
     The last variable changes fastest, each from `low` to `high`.
     """
-    values, _, stack, key, _, _, _, _, _ = work
+    width, stack, words = code[3], code[2], code[1]
     for _ in range(most):
-        if (counters[STATES] + 2) * len(key) > len(states[0]) or 2 * (counters[STATES] + 1) > len(
-            states[1]
-        ):
+        if counters[STATES] + 2 > len(states[2]) or 2 * (counters[STATES] + 1) > len(states[1]):
             counters[NEEDED] = 1
             return FULL
-        pack_jit(space, values, key)
-        holds = value_of_jit(code, known, number, values, key, 0, len(key), stack)
-        if stack[0] != 0:
-            counters[FIRST] = stack[0] - 1
-            stack[0] = 0
+        pack_jit(space, memory, 0, words, width)
+        holds = value_of_jit(code, looked, memory, number)
+        if memory[stack] != 0:
+            counters[FIRST] = memory[stack] - 1
+            memory[stack] = 0
             return UNKNOWN_VALUE
         if holds != 0:
             found = counters[STATES]
-            if number_of_state_jit(states, key, found) == found:
+            entered = number_of_state_jit(
+                states[0], states[1], states[2], memory, words, width, found
+            )
+            if entered == found:
                 counters[STATES] = found + 1
         i = len(low) - 1
-        while i >= 0 and values[i] == high[i]:
-            values[i] = low[i]
+        while i >= 0 and memory[i] == high[i]:
+            memory[i] = low[i]
             i -= 1
         if i < 0:
             return DONE
-        values[i] += 1
+        memory[i] += 1
     return MORE_TO_DO
 
 
@@ -612,7 +626,8 @@ unpack_jit = compiled(unpack)
 pack_jit = compiled(pack)
 number_of_state_jit = compiled(number_of_state)
 index_states_jit = compiled(index_states)
-add_outcomes_jit = compiled(add_outcomes)
+lacks_jit = compiled(lacks)
+find_enabled_jit = compiled(find_enabled)
 add_choice_jit = compiled(add_choice)
 add_state_jit = compiled(add_state)
 explore_jit = compiled(explore)

@@ -42,6 +42,9 @@ PLAIN_WORK, COMPILED_WORK = 4_000, 1 << 21
 
 FIRST_ROOM = 256
 
+MOST_CASES = 4096
+"""Largest number of values of a variable that commands are sorted by."""
+
 
 class Numbers:
     """Exact values, each with a number."""
@@ -107,6 +110,66 @@ def _plain(name: str) -> Callable[..., int]:
     return uncompiled(getattr(loop, name))
 
 
+class Table:
+    """A hash table that loops look at: the size, where keys, values and masks begin, then these.
+
+    Parameters
+    ----------
+    width : int
+        Numbers of a key.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.rows: list[tuple[list[int], int]] = []
+        self.masks: list[int] = []
+
+    def flat(self) -> list[int]:
+        """Return the table as a list, with room for as many rows as it has."""
+        room = 2 * len(self.rows) + 16
+        size = 1 << (2 * room).bit_length()
+        keys = 8 + size
+        values = keys + self.width * room
+        masks = values + room
+        found = [size, keys, values, masks, self.width - 1, room, 0, 0, *[-1] * size]
+        found += [0] * (masks - keys)
+        found += self.masks
+        for place, (key, value) in enumerate(self.rows):
+            self._write(found, place, key, value)
+        return found
+
+    def enter(self, key: list[int], value: int, flat: Any) -> bool:
+        """Enter a row; write it into the table if there is room, and return whether there was."""
+        place = len(self.rows)
+        self.rows.append((key, value))
+        if place >= flat[5]:
+            return False
+        self._write(flat, place, key, value)
+        return True
+
+    def _write(self, flat: Any, place: int, key: list[int], value: int) -> None:
+        size, keys, values = int(flat[0]), int(flat[1]), int(flat[2])
+        h = functools.reduce(loop.mixed, key[1:], key[0]) & (size - 1)
+        while flat[8 + h] >= 0:
+            h = (h + 1) & (size - 1)
+        flat[8 + h] = place
+        begin = keys + place * self.width
+        for number, word in enumerate(key):
+            flat[begin + number] = word
+        flat[values + place] = value
+
+
+def _is_test(expression: Expression) -> bool:
+    """Return whether an expression compares a variable with an integer."""
+    return (
+        isinstance(expression, Operation)
+        and expression.operator == "="
+        and isinstance(expression.operands[0], Name)
+        and isinstance(expression.operands[1], Literal)
+        and type(expression.operands[1].value) is int
+    )
+
+
 def _patience() -> float:
     """Return the seconds of plain Python that are no longer than compiled loops take to get."""
     loops = loop.explore_jit
@@ -133,14 +196,13 @@ class Exploration:
         self._spent = 0.0
         self._lay_out()
         self.code = Code(program.constants, self.ranges)
-        self._is_seeking = False
         self._make_program()
         self._make_room()
 
     def _lay_out(self) -> None:
         """Give each variable its range and its bits."""
         self.ranges: dict[str, tuple[str, int, int]] = {}
-        low, high, word, shift, mask = [], [], [], [], []
+        space: list[int] = []
         words, used = 0, 0
         for variable in self.program.variables:
             least, largest = _range_of(variable, self.program.constants)
@@ -148,63 +210,68 @@ class Exploration:
             bits = (largest - least).bit_length()
             if used + bits > loop.BITS:
                 words, used = words + 1, 0
-            low.append(least)
-            high.append(largest)
-            word.append(words)
-            shift.append(used)
-            mask.append((1 << bits) - 1)
+            space += [least, largest, words, used, (1 << bits) - 1]
             used += bits
         self.width = words + 1
-        self.space: tuple[Any, ...] = (low, high, word, shift, mask)
+        self.space: Any = space
 
     def _make_program(self) -> None:
         """Write the commands as numbers."""
         program, code = self.program, self.code
         guards: list[int] = []
         alone: list[int] = []
-        branch_offsets, assigned = [0], [0]
-        numbers: list[int] = []
-        formulas: list[int] = []
-        variables: list[int] = []
+        branch_offsets = [0]
+        listed: list[int] = []
         assignments: list[int] = []
         self.assigned: list[tuple[str, Expression]] = []
         places = {name: number for number, name in enumerate(self.ranges)}
         of_action: dict[tuple[int, str], list[int]] = {}
-        listed: list[Branch] = []
+        found: list[Branch] = []
+        steady: list[int] = []
+        switches: list[int] = []
+        cases = [0]
+        switched: list[int] = []
         self.owners: list[int] = []  # the module of each command
         for module_number, module in enumerate(program.modules):
-            for command in module.commands:
+            folded = [code.folded(command.guard) for command in module.commands]
+            name, values, folded = self._switched(folded)
+            of_value: dict[int, list[int]] = {}
+            for command, guard, value in zip(module.commands, folded, values, strict=True):
                 number = len(guards)
                 self.owners.append(module_number)
-                guards.append(code.add(code.folded(command.guard)))
+                guards.append(code.add(guard))
+                (steady if value is None else of_value.setdefault(value, [])).append(number)
                 of_action.setdefault((module_number, command.action), []).append(number)
                 if not command.action:
                     alone.append(number)
                 for branch in command.branches:
                     probability = code.folded(branch.probability)
                     is_constant = isinstance(probability, Literal)
-                    numbers.append(
+                    for variable, next_value in branch.updates.items():
+                        assignments += [places[variable], code.add(code.folded(next_value))]
+                        self.assigned.append((variable, next_value))
+                    listed += [
                         self._number(LookedUp(probability, "probability", ()), {})
                         if is_constant
-                        else -1
-                    )
-                    formulas.append(
-                        -1 if is_constant else code.add_number(probability, "probability")
-                    )
-                    for name, value in branch.updates.items():
-                        variables.append(places[name])
-                        assignments.append(code.add(code.folded(value)))
-                        self.assigned.append((name, value))
-                    assigned.append(len(variables))
-                    listed.append(branch)
-                branch_offsets.append(len(numbers))
-        self.structures = tuple(dict.fromkeys(name for branch in listed for name in branch.rewards))
+                        else -1,
+                        -1 if is_constant else code.add_number(probability, "probability"),
+                        len(self.assigned),
+                    ]
+                    found.append(branch)
+                branch_offsets.append(len(found))
+            if name:
+                _, least, largest = self.ranges[name]
+                switches += [places[name], least, len(cases) - 1]
+                for value in range(least, largest + 1):
+                    switched += of_value.get(value, [])
+                    cases.append(len(switched))
+        self.structures = tuple(dict.fromkeys(name for branch in found for name in branch.rewards))
         earned = [
             code.add_number(code.folded(branch.rewards[name]), "reward")
             if name in branch.rewards
             else -1
+            for branch in found
             for name in self.structures
-            for branch in listed
         ]
         part_offsets, command_offsets = [0], [0]
         commands: list[int] = []
@@ -214,11 +281,51 @@ class Exploration:
                 command_offsets.append(len(commands))
             part_offsets.append(len(command_offsets) - 1)
         self.arrays: tuple[Any, ...] = (
-            guards, alone, branch_offsets, numbers, formulas, earned, assigned, variables,
-            assignments, part_offsets, command_offsets, commands,
+            guards, steady, switches, cases, switched, alone, part_offsets, command_offsets,
+            commands,
+        )  # fmt: skip
+        # One branch more, so that there is always one.
+        self.branches: tuple[Any, ...] = (
+            branch_offsets, [*listed, -1, -1, 0], [*earned, *([-1] * len(self.structures))],
+            assignments,
         )  # fmt: skip
         self.most_parts = max([1, *np.diff(part_offsets).tolist()])
         self.most_commands = max([1, *np.diff(command_offsets).tolist()])
+
+    def _switched(
+        self, guards: list[Expression]
+    ) -> tuple[str, list[int | None], list[Expression]]:
+        """Return the variable that most guards of a module compare with a constant.
+
+        And the constants, and what is left of the guards; most modules have such a variable, and
+        only the commands for its value are looked at.
+        """
+        tests: dict[str, dict[int, tuple[int, Expression]]] = {}
+        for number, guard in enumerate(guards):
+            is_chain = isinstance(guard, Operation) and guard.operator == "&"
+            parts = guard.operands if is_chain else (guard,)
+            for place, part in enumerate(parts):
+                if _is_test(part):
+                    name, value = part.operands[0].name, part.operands[1].value
+                    rest: list[Expression] = [*parts[:place], *parts[place + 1 :]]
+                    left = Operation("&", tuple(rest), guard.place) if len(rest) > 1 else (
+                        rest[0] if rest else Literal(True, guard.place)
+                    )
+                    tests.setdefault(name, {}).setdefault(number, (value, left))
+        tests = {
+            name: found
+            for name, found in tests.items()
+            if len(found) > 2 and self.ranges[name][2] - self.ranges[name][1] < MOST_CASES
+        }
+        if not tests:
+            return "", [None] * len(guards), guards
+        name = max(tests, key=lambda each: len(tests[each]))
+        found = tests[name]
+        return (
+            name,
+            [found[number][0] if number in found else None for number in range(len(guards))],
+            [found[number][1] if number in found else guard for number, guard in enumerate(guards)],
+        )
 
     def _make_room(self) -> None:
         """Make the lists that grow, and room for a state."""
@@ -226,15 +333,13 @@ class Exploration:
         self.counters: Any = [0] * 8
         self.room = 0, 0, 0
         self.states: list[Any] = [[], [-1] * 2, []]
-        self.rows: list[Any] = [[] for _ in range(7)]
-        variables, commands = len(self.ranges), len(self.owners)
+        self.rows: list[Any] = [[] for _ in range(4)]
         self.work: tuple[Any, ...] = (
-            [0] * variables, [0] * variables, [0] * 2, [0] * width, [0] * commands,
-            [0] * self.most_parts, [0] * self.most_parts, [0] * (self.most_parts * self.most_commands),
-            [0] * self.most_parts,
+            [0] * len(self.owners), [0] * self.most_parts, [0] * self.most_parts,
+            [0] * (self.most_parts * self.most_commands), [0] * self.most_parts,
         )  # fmt: skip
-        self.known: list[Any] = [[-1] * 64, [], [], [], [-1] * 64, [], []]
-        self._entered = {0: 0, 4: 0}
+        self.looked, self.pairs = Table(width + 1), Table(3)
+        self.memory: Any = []
         self._settle_code()
         self.counters[loop.NEEDED] = FIRST_ROOM
         self._grow()
@@ -243,19 +348,44 @@ class Exploration:
 
     def _settle_code(self) -> None:
         """Let the loops know of expressions that were added."""
-        code, (_, _, word, shift, mask) = self.code, self.space
-        listed = (code.kinds, code.first, code.second, code.begins, code.ends)
-        self.instructions = tuple(self._form(list(column)) for column in listed)
-        masks = []
+        code, variables = self.code, len(self.ranges)
+        self.words_at = 2 * variables
+        instructions = [
+            number
+            for row in zip(code.kinds, code.first, code.second, strict=True)
+            for number in row
+        ]
+        for i in range(0, len(instructions), 3):
+            if instructions[i] in loop.JUMPS:  # to an instruction
+                instructions[i + 1] = 8 + 3 * instructions[i + 1]
+        spans = [
+            8 + 3 * number
+            for row in zip(code.begins, code.ends, strict=True)
+            for number in row
+        ]
+        stack = self.words_at + 2 * self.width
+        head = [8 + len(instructions), self.words_at, stack, self.width, 0, 0, 0, 0]
+        self.instructions = self._form([*head, *instructions, *spans])
+        masks: list[int] = []
         for looked_up in code.looked_up:
             row = [0] * self.width
             for variable in looked_up.variables:
-                row[int(word[variable])] |= int(mask[variable]) << int(shift[variable])
+                _, _, word, shift, mask = self._space_of(variable)
+                row[word] |= mask << shift
             masks += row
-        self.known[3] = self._form(masks)
-        # The first place is for a message, and expressions use as many as they are deep.
-        stack = self._form([0] * (code.depth + 2))
-        self.work = (*self.work[:2], stack, *self.work[3:])
+        self.looked.masks = masks
+        self._form_tables()
+        # The first place of the stack is for a message.
+        size = stack + code.depth + 2
+        self.memory = self._form([*map(int, self.memory[:stack]), *[0] * size][:size])
+
+    def _form_tables(self) -> None:
+        """Write the tables in the form that the loops are given."""
+        self.known = self._form(self.looked.flat()), self._form(self.pairs.flat())
+
+    def _space_of(self, variable: int) -> list[int]:
+        """Return the least and largest value of a variable, its word, shift and mask."""
+        return [int(each) for each in self.space[5 * variable : 5 * variable + 5]]
 
     def _form(self, column: Sequence[int]) -> Any:
         """Return numbers in the form that the loops are given: a list, or an array."""
@@ -264,16 +394,16 @@ class Exploration:
     def _compile(self) -> None:
         """Go over from lists to arrays, and to compiled loops."""
         self._is_plain = False
-        self.space = tuple(map(self._form, self.space))
-        self.arrays = tuple(map(self._form, self.arrays))
-        self.work = tuple(map(self._form, self.work))
-        self.known = list(map(self._form, self.known))
+        self.space = self._form(self.space)
+        self.arrays, self.branches, self.work = (
+            tuple(map(self._form, each)) for each in (self.arrays, self.branches, self.work)
+        )
         self.states = list(map(self._form, self.states))
         self.rows = list(map(self._form, self.rows))
         self.counters = self._form(self.counters)
         self._settle_code()
         # Where arrays are small, a kernel would run in plain Python, and slowly.
-        self.counters[loop.NEEDED] = MAX_INTERPRETED_NUMBERS
+        self.counters[loop.NEEDED] = MAX_INTERPRETED_NUMBERS // 8  # the table of states has 8 times
         self._grow()
 
     def _call(self, name: str, *arguments: Any) -> int:
@@ -291,14 +421,12 @@ class Exploration:
 
     def run(self) -> Explored:
         """Explore all states that can be reached."""
-        self._is_seeking = True
         self._start()
-        self._is_seeking = False
         num_starts = int(self.counters[loop.STATES])
         self._drive(
             lambda: self._call(
-                "explore", self.instructions, self.space, self.arrays, tuple(self.known),
-                tuple(self.states), tuple(self.rows), self.work, self.counters,
+                "explore", self.instructions, *self.known, self.memory, self.space, self.arrays,
+                self.branches, tuple(self.states), tuple(self.rows), self.work, self.counters,
                 self.program.kind == DTMC, self._work_at_once,
             )
         )  # fmt: skip
@@ -306,11 +434,16 @@ class Exploration:
             int(self.counters[place]) for place in (loop.STATES, loop.CHOICES, loop.TRANSITIONS)
         )
         self.count = states
-        used = (states + 1, choices, choices, choices * max(1, len(self.structures)),
-                choices + 1, transitions, transitions)  # fmt: skip
-        offsets, synchronisations, commands, rewards, ends, successors, numbers = (
-            np.array(column[:size], np.int64) for column, size in zip(self.rows, used, strict=True)
+        structures = max(1, len(self.structures))
+        used = (states + 1, 3 * choices, structures * choices, 2 * transitions)
+        offsets, listed, rewards, pairs = (
+            np.array(column[:size], np.int64)
+            for column, size in zip(self.rows, used, strict=True)
         )
+        synchronisations, commands, ends = (
+            np.ascontiguousarray(column) for column in listed.reshape(-1, 3).T
+        )
+        successors, numbers = (np.ascontiguousarray(column) for column in pairs.reshape(-1, 2).T)
         words = np.array(self.states[0][: states * self.width], np.int64)
         self.states = [self.states[0], [], []]
         self.rows = []
@@ -323,7 +456,7 @@ class Exploration:
             commands=commands,
             rewards=rewards.reshape(choices, -1)[:, : len(self.structures)],
             structures=self.structures,
-            transition_offsets=ends,
+            transition_offsets=np.concatenate([np.zeros(1, np.int64), ends]),
             successors=successors,
             probabilities=numbers,
             variables=self._columns(words.reshape(states, self.width)),
@@ -335,7 +468,7 @@ class Exploration:
         """Return the values of each variable."""
         found: dict[str, NDArray[Any]] = {}
         for i, (name, (kind, low, _)) in enumerate(self.ranges.items()):
-            word, shift, mask = (int(column[i]) for column in self.space[2:])
+            _, _, word, shift, mask = self._space_of(i)
             column = ((words[:, word] >> shift) & mask) + low
             found[name] = column.astype(np.bool_) if kind == BOOL else column
         return found
@@ -375,11 +508,9 @@ class Exploration:
     def _values_of(self, state: int) -> dict[str, Any]:
         """Return the values of the variables in a state, by name."""
         words = self.states[0][state * self.width : (state + 1) * self.width]
+        spaces = map(self._space_of, range(len(self.ranges)))
         return self._named(
-            [
-                ((int(words[int(w)]) >> int(s)) & int(m)) + int(low)
-                for low, w, s, m in zip(self.space[0], *self.space[2:], strict=True)
-            ]
+            [((int(words[word]) >> shift) & mask) + low for low, _, word, shift, mask in spaces]
         )
 
     def _named(self, values: Sequence[int]) -> dict[str, Any]:
@@ -405,9 +536,9 @@ class Exploration:
                         variable.initial.place.refuse(message)
                 values.append(value)
             for place, value in enumerate(values):
-                self.work[0][place] = value
-            loop.pack(self.space, self.work[0], self.work[3])
-            loop.number_of_state(self.states, self.work[3], 0)
+                self.memory[place] = value
+            loop.pack(self.space, self.memory, 0, self.words_at, self.width)
+            loop.number_of_state(*self.states, self.memory, self.words_at, self.width, 0)
             self.counters[loop.STATES] = 1
             return
         for variable in program.variables:
@@ -419,30 +550,24 @@ class Exploration:
 
     def _seek_starts(self, condition: Expression) -> None:
         """Enter all states in which an expression holds."""
-        low, high = list(self.space[0]), list(self.space[1])
+        low, high = ([bounds[i] for bounds in self.ranges.values()] for i in (1, 2))
         places = {name: number for number, name in enumerate(self.ranges)}
         is_chain = isinstance(condition, Operation) and condition.operator == "&"
         for part in condition.operands if is_chain else (condition,):
             # A variable that can have but one value is not gone through.
-            if (
-                isinstance(part, Operation)
-                and part.operator == "="
-                and isinstance(part.operands[0], Name)
-                and isinstance(part.operands[1], Literal)
-                and type(part.operands[1].value) is int
-            ):
+            if _is_test(part):
                 place, value = places[part.operands[0].name], part.operands[1].value
                 if low[place] <= value <= high[place]:
                     low[place] = high[place] = value
-        for place, value in enumerate(low):
-            self.work[0][place] = value
         number = self.code.add(condition)
         self._settle_code()
+        for place, value in enumerate(low):
+            self.memory[place] = value
         self._drive(
             lambda: self._call(
-                "seek_starts", self.instructions, self.space, tuple(self.known),
-                tuple(self.states), self.work, self.counters, number, self._form(low),
-                self._form(high), self._work_at_once,
+                "seek_starts", self.instructions, self.known[0], self.memory, self.space,
+                tuple(self.states), self.counters, number, self._form(low), self._form(high),
+                self._work_at_once,
             )
         )  # fmt: skip
         if not self.counters[loop.STATES]:
@@ -467,8 +592,8 @@ class Exploration:
             step = PLAIN_WORK if self._is_plain else COMPILED_WORK
             end = min(self.count, int(self.counters[loop.NEXT]) + step)
             status = self._call(
-                "evaluate", self.instructions, self.space, tuple(self.known), self.states[0],
-                self.work, self.counters, number, end, found,
+                "evaluate", self.instructions, self.known[0], self.memory, self.space,
+                self.states[0], self.counters, number, end, found,
             )  # fmt: skip
             if status == loop.UNKNOWN_VALUE:
                 self._learn_value()
@@ -479,15 +604,12 @@ class Exploration:
         """Work out a value that a loop has looked up and not found."""
         number = int(self.counters[loop.FIRST])
         looked_up = self.code.looked_up[number]
-        values = self._named(self.work[0])
+        values = self._named(self.memory[: len(self.ranges)])
         value = self._number(looked_up, values)
-        state = int(self.counters[loop.NEXT])
-        words = self.states[0][state * self.width : (state + 1) * self.width]
-        if self._is_seeking:
-            words = self.work[3]
-        masks = self.known[3][number * self.width : (number + 1) * self.width]
-        key = [number, *(int(word) & int(mask) for word, mask in zip(words, masks, strict=True))]
-        self._enter(0, key, value)
+        words = self.memory[self.words_at : self.words_at + self.width]
+        masks = self.looked.masks[number * self.width : (number + 1) * self.width]
+        key = [number, *(int(word) & mask for word, mask in zip(words, masks, strict=True))]
+        self._enter(0, self.looked, key, value)
 
     def _number(self, looked_up: LookedUp, values: Mapping[str, Any]) -> int:
         """Return the value of an expression, or the number of its exact value."""
@@ -516,35 +638,13 @@ class Exploration:
             result = values[first] * values[second]
         else:
             result = values[first] + values[second]
-        self._enter(4, [operation, first, second], self.numbers.number_of(result))
+        number = self.numbers.number_of(result)
+        self._enter(1, self.pairs, [operation, first, second], number)
 
-    def _enter(self, at: int, key: list[int], value: int) -> None:
-        """Enter a key and its value into one of the two hash tables in `known`."""
-        keys, values, count, width = at + 1, at + 2, self._entered[at], len(key)
-        if count == len(self.known[values]):
-            for column, each in ((keys, width), (values, 1)):
-                room = self._form([0] * (each * (count + 16)))
-                both = (
-                    [*self.known[column], *room]
-                    if self._is_plain
-                    else (np.concatenate([self.known[column], room]))
-                )
-                self.known[column] = both
-        for place, word in enumerate(key):
-            self.known[keys][count * width + place] = word
-        self.known[values][count] = value
-        self._entered[at] = count + 1
-        first_new = count
-        if 2 * count + 2 > len(self.known[at]):
-            self.known[at] = self._form([-1] * (2 * len(self.known[at])))
-            first_new = 0
-        table = self.known[at]
-        for row in range(first_new, count + 1):
-            words = [int(self.known[keys][row * width + place]) for place in range(width)]
-            h = functools.reduce(loop.mixed, words[1:], words[0]) & (len(table) - 1)
-            while table[h] >= 0:
-                h = (h + 1) & (len(table) - 1)
-            table[h] = row
+    def _enter(self, place: int, table: Table, key: list[int], value: int) -> None:
+        """Enter a key and its value into a table that the loops look at."""
+        if not table.enter(key, value, self.known[place]):
+            self._form_tables()
 
     def _grow(self) -> None:
         """Make more room, the same for all arrays of states, choices, and transitions."""
@@ -563,8 +663,8 @@ class Exploration:
             for column, size in zip(self.states, sizes, strict=True)
         ]
         sizes_of_rows = (
-            room_of_states, room_of_choices, room_of_choices, room_of_choices * structures,
-            room_of_choices, room_of_transitions, room_of_transitions,
+            room_of_states, 3 * room_of_choices, room_of_choices * structures,
+            2 * room_of_transitions,
         )  # fmt: skip
         self.rows = [
             self._larger(column, size)
@@ -582,7 +682,9 @@ class Exploration:
             return column
         if self._is_plain:
             return [*column, *([0] * more)]
-        return np.concatenate([column, np.zeros(more, np.int64)])
+        larger = np.empty(room, np.int64)
+        larger[: len(column)] = column
+        return larger
 
     def _refuse_value(self) -> NoReturn:
         """Refuse an update that leaves the range of a variable."""

@@ -232,9 +232,10 @@ def with_parts(expression: Expression, change: Callable[[Expression], Expression
     if not isinstance(expression, Operation):
         return expression
     operands = tuple(map(change, expression.operands))
-    if all(new is old for new, old in zip(operands, expression.operands, strict=True)):
-        return expression
-    return Operation(expression.operator, operands, expression.place)
+    for new, old in zip(operands, expression.operands, strict=True):
+        if new is not old:
+            return Operation(expression.operator, operands, expression.place)
+    return expression
 
 
 def substitute(
@@ -252,11 +253,15 @@ def substitute(
 
 def names_in(expression: Expression) -> set[str]:
     """Return the names in an expression."""
-    if isinstance(expression, Name):
-        return {expression.name}
-    if not isinstance(expression, Operation):
-        return set()
-    return set().union(*map(names_in, expression.operands))
+    names: set[str] = set()
+    rest = [expression]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, Name):
+            names.add(part.name)
+        elif isinstance(part, Operation):
+            rest += part.operands
+    return names
 
 
 def type_of(expression: Expression, types: Mapping[str, str]) -> str:

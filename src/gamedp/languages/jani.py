@@ -281,8 +281,7 @@ class JaniReader:
         if "lower-bound" not in given or "upper-bound" not in given:
             self.refuse(f"{path}.type", "an integer needs both bounds, or none.")
         low, high = (
-            self.expression(given[key], f"{path}.type", {})
-            for key in ("lower-bound", "upper-bound")
+            self.expression(given[key], f"{path}.type", {}) for key in ("lower-bound", "upper-bound")
         )
         return INT, low, high
 
@@ -507,9 +506,7 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> Program:
     starts = tuple(reader.starts)
     initial = None
     if reader.has_many_starts:
-        initial = (
-            Literal(True, place) if not starts else Operation("&", (*starts, _true(place)), place)
-        )
+        initial = Literal(True, place) if not starts else Operation("&", (*starts, _true(place)), place)
     variables = reader.variables if initial is not None else _with_starts(reader)
     program = Program(
         source=reader.source,

@@ -126,17 +126,18 @@ class Reader:
     Parameters
     ----------
     source : Source
+
+    Attributes
+    ----------
+    token : Token
+        The next one.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.tokens = tokens_of(source)
         self._next = 0
-
-    @property
-    def token(self) -> Token:
-        """The next token."""
-        return self.tokens[self._next]
+        self.token = self.tokens[0]
 
     def ahead(self, count: int = 1) -> Token:
         """Return the token that many after the next one."""
@@ -146,6 +147,7 @@ class Reader:
         """Return the next token and go on."""
         token = self.token
         self._next = min(self._next + 1, len(self.tokens) - 1)
+        self.token = self.tokens[self._next]
         return token
 
     def accepts(self, word: str) -> bool:

@@ -37,7 +37,7 @@ AS_ASKED, CLOSELY, EXACTLY = range(3)
 CLOSE = 1e-13
 """The distance of bounds that is tried before exact numbers; rounding may allow no less."""
 
-MOST_EXACT = 2_000_000
+MOST_EXACT = 200_000
 """The largest number of transitions of a model that is solved exactly."""
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ask"]
 
-EXACT_SECONDS = 60.0
-"""The time for exact numbers where a bound is undecided, if no limit is given."""
+DECIDING_SECONDS = 60.0
+"""The time for closer numbers, and for exact ones, where a bound is undecided; if none is given."""
 
 
 def ask(
@@ -83,13 +83,12 @@ def ask(
     def solved(model: Model, objective: Objective, closely: int) -> Solution:
         if closely == AS_ASKED:
             return solve(model, objective, **options)
+        seconds = options.get("max_seconds", DECIDING_SECONDS)
         kept = {name: value for name, value in options.items() if name == "progress"}
         if closely == EXACTLY:
             from gamedp.solvers import ExactPolicyIteration
 
-            seconds = options.get("max_seconds", EXACT_SECONDS)
             return solve(model, objective, ExactPolicyIteration(max_seconds=seconds), **kept)
-        seconds = options.get("max_seconds", float("inf"))
         return solve(model, objective, tolerance=CLOSE, max_seconds=seconds, **kept)
 
     asking = Asking(subject, solved)

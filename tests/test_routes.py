@@ -36,8 +36,8 @@ of OpenSpiel 400 in two; rewards of outcomes 160, and two players with payoffs o
 values on boards, rules and presets on the page 160; games as those of OpenSpiel, and its methods
 in comparisons, 260 in one file. Steps, patterns and puzzles brought 480 in one file; actions of any
 hashable kind and dataclasses as states, 320; puzzles of Kniffel and of games with more players, 130
-in one file. Expressions of the languages that models are written in brought 400 in three files. Formulas,
-and what they ask of a model, brought 1,920 in eleven files.
+in one file. Expressions of the languages that models are written in brought 400 in three files.
+Formulas, and what they ask of a model, brought 1,920 in eleven files.
 """
 
 SOLVERS_FLOORS = 10

@@ -463,3 +463,19 @@ def test_players_who_change_places_are_refused():
 
     with pytest.raises(UnsupportedProblemError, match="players change places"):
         gamedp.ask(Matches(matches=5), "Pmax=? [F left=0]")
+
+
+def test_a_game_of_two_whose_payoffs_have_a_sum():
+    """Rewards are the first player's: both together want them, and the second alone does not."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 4, 4], [0, 1, 2, 3, 4], [1, 2, 2, 3], [1.0] * 4, players=[0, 1, 0, 0],
+        terminals=[2, 3], payoffs=[0.25, 1.0], num_players=2, constant_sum=1.0,
+        variables={"x": [0, 1, 2, 3]},
+    )  # fmt: skip
+    assert gamedp.ask(model, "Pmax=? [F x=3]").value() == 1.0
+    assert gamedp.ask(model, "<<1>> Pmax=? [F x=3]").value() == 0.0
+    assert gamedp.ask(model, "<<2>> Pmax=? [F x=3]").value() == 0.0
+    assert gamedp.ask(model, "<<2>> Pmin=? [F<=2 x=3]").value() == 0.0
+    assert gamedp.ask(model, "Rmax=? [C]").value() == 1.0
+    assert gamedp.ask(model, "<<1>> Rmax=? [C]").value() == 0.25
+    assert gamedp.ask(model, "<<2>> Rmin=? [C]").value() == 0.25

@@ -192,6 +192,8 @@ class LoadedModel:
         sides = 1 if len(chosen) == self.num_players else 2
         players = np.where(np.isin(self.owners, chosen), 0, 1).astype(np.int8)
         model = attrs.evolve(self._model, players=players, num_players=sides)
+        if sides == 1:  # nobody shares a sum
+            model = attrs.evolve(model, constant_sum=0.0)
         return attrs.evolve(self, model=model, coalition=chosen)
 
     def player(self, player: str | int) -> int:

@@ -48,6 +48,7 @@ from .policies.response import (
     best_response as best_response,
     exploitability as exploitability,
 )
+from .questions.answers import Answer as Answer
 from .results.search_result import SearchResult as SearchResult
 from .results.solution import Solution as Solution
 from .results.status import (
@@ -66,6 +67,7 @@ from .runtime.limit import Progress as Progress
 from .simulation.simulate import simulate as simulate
 from .stages.model import StagedModel as StagedModel
 from .stages.solution import StagedSolution as StagedSolution
+from .verbs.asking import ask as ask
 from .verbs.certifying import (
     certify as certify,
     verify as verify,

@@ -1271,15 +1271,47 @@ def test_coalitions(folder, coalition):
         gamedp.read_model(path, coalition=["1" * 5000])
 
 
-def test_more_than_two_players_need_a_coalition(folder):
+def three_players(folder):
     path = saved(folder, model=a_model(players=[0, 1, 1], num_players=2))
     index, files = unpacked(path)
     index["transition-system"] |= {"#players": 3, "player-names": ["a", "b", "c"]}
     files["state-to-player.bin"] = np.array([2, 1, 0], "<u4").tobytes()
     packed(path, index, files)
-    with pytest.raises(InvalidModelError, match=r"3 players \(a, b, c\)"):
-        gamedp.read_model(path)
+    return path
+
+
+def test_more_than_two_players_need_a_coalition(folder):
+    path = three_players(folder)
+    loaded = gamedp.read_model(path)
+    assert loaded.owners.tolist() == [2, 1, 0]
+    assert (loaded.num_players, loaded.coalition) == (3, None)
+    with pytest.raises(InvalidModelError, match=r"3 players \(a, b, c\); name those who play"):
+        gamedp.solve(loaded.model)
     assert gamedp.read_model(path, coalition=["a", "c"]).model.players.tolist() == [0, 1, 0]
+
+
+def test_a_coalition_is_named_when_the_question_is_asked(folder):
+    loaded = gamedp.read_model(three_players(folder))
+    for players in (["a", "c"], [0, 2], "b"):
+        sides = loaded.with_coalition(players)
+        again = sides.with_coalition([1]).with_coalition(players)
+        assert sides.model.digest() == again.model.digest()
+        expected = [1, 0, 1] if players == "b" else [0, 1, 0]
+        assert sides.model.players.tolist() == expected
+        assert sides.owners.tolist() == [2, 1, 0]
+    alone = loaded.with_coalition(["a", "b", "c"]).model
+    assert (alone.num_players, alone.players.any()) == (1, False)
+    with pytest.raises(InvalidModelError, match="no player 3; the players are a, b, c"):
+        loaded.with_coalition([3])
+
+
+@pytest.mark.parametrize("coalition", [None, ["b"]])
+def test_players_of_the_file_are_written_whoever_plays_together(folder, coalition):
+    loaded = gamedp.read_model(three_players(folder), coalition=coalition)
+    gamedp.write_model(folder / "again.umb", loaded)
+    again = gamedp.read_model(folder / "again.umb")
+    assert again.owners.tolist() == [2, 1, 0]
+    assert again.player_names == ("a", "b", "c")
 
 
 def changing(**values):

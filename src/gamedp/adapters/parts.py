@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import attrs
 import numpy as np
 
-from gamedp.adapters.loaded import LoadedModel
-from gamedp.errors import InvalidModelError, LimitExceededError, shown
+from gamedp.adapters.loaded import SIDES, LoadedModel
+from gamedp.errors import InvalidModelError, LimitExceededError
 from gamedp.model.model import Model
 from gamedp.model.validation import means_of, varies
 from gamedp.model.validation.outcomes import (
@@ -26,6 +26,7 @@ from gamedp.runtime.floats import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.languages.expressions import Expression, Value
     from gamedp.runtime.arrays import Flags, Integers
 
 
@@ -53,6 +54,8 @@ class Parts:
     successors : (T,) int64
     probabilities : (T,) float64 or objects
         Objects where there are Fractions among the doubles; so are rewards.
+    exact : (T,) objects, optional
+        `probabilities` as Fractions where they are none of the doubles, known to sum to one.
     players : (S,) int64 or None
         The player to move; None for player 0 everywhere.
     num_players : int
@@ -68,6 +71,11 @@ class Parts:
         Added up.
     variables : mapping of str to (S,) int64 or bool
         The value of each variable of the program in each state.
+    constants : mapping of str to value
+    formulas : mapping of str to Expression
+        See :class:`LoadedModel`.
+    properties : mapping of str to str
+        The texts of formulas that stand beside the model, by name.
     lines : (C,) int64 or None
         The place of each choice in the file, for messages.
     notes : tuple of str
@@ -78,6 +86,7 @@ class Parts:
     transition_offsets: Integers
     successors: Integers
     probabilities: NDArray[Any]
+    exact: NDArray[Any] | None = None
     players: Integers | None = None
     num_players: int = 1
     player_names: tuple[str, ...] = ()
@@ -87,6 +96,9 @@ class Parts:
     labels: Mapping[str, Flags] = attrs.field(factory=dict)
     rewards: Mapping[str, Mapping[str, NDArray[Any]]] = attrs.field(factory=dict)
     variables: Mapping[str, Integers | Flags] = attrs.field(factory=dict)
+    constants: Mapping[str, Value] = attrs.field(factory=dict)
+    formulas: Mapping[str, Expression] = attrs.field(factory=dict)
+    properties: Mapping[str, str] = attrs.field(factory=dict)
     lines: Integers | None = None
     notes: tuple[str, ...] = ()
 
@@ -220,7 +232,7 @@ def assemble(
         parts = attrs.evolve(parts, probabilities=given)
         notes += [changed] if changed else []
     probabilities = _probabilities(parts, notes)
-    players, num_players = _sides(parts, coalition)
+    owners, num_players = _owners(parts)
     parts = attrs.evolve(parts, probabilities=probabilities)
     earned = {name: _expected(parts, name, kinds, notes) for name, kinds in parts.rewards.items()}
     notes += _lost_rewards(parts)
@@ -240,17 +252,19 @@ def assemble(
             parts.transition_offsets,
             parts.successors,
             probabilities,
-            players=players,
+            players=owners if num_players == SIDES else None,
             terminals=stuck,
             action_labels=parts.actions,
             initial=[(Fraction(1, len(starts)), state) for state in starts.tolist()],
-            num_players=num_players,
+            num_players=num_players if num_players == SIDES else 1,
             action_names=parts.action_names,
             variables=parts.variables,
         )
     except InvalidModelError as error:
         message = f"{parts.path}: {error}"
         raise InvalidModelError(message) from None
+    if parts.exact is not None:
+        model = attrs.evolve(model, fractions={**model.fractions, "probabilities": parts.exact})
     numbers = model_numbers(**{name: reward for name, (reward, _) in earned.items()})
     fractions = numbers.pop("fractions")
     loaded = LoadedModel(
@@ -264,13 +278,23 @@ def assemble(
             for name, kinds in parts.rewards.items()
             if TRANSITIONS in kinds and varies(parts.transition_offsets, kinds[TRANSITIONS])
         ),
+        owners=owners,
+        num_players=num_players,
         player_names=parts.player_names,
+        state_rewards={
+            name: np.array(kinds[STATES])
+            for name, kinds in parts.rewards.items()
+            if STATES in kinds
+        },
+        constants=parts.constants,
+        formulas=parts.formulas,
         path=parts.path,
         notes=tuple(notes),
     )
     if len(earned) == 1:
-        return attrs.evolve(loaded, model=loaded.with_rewards(*earned))
-    return loaded
+        sides = loaded.with_coalition(range(num_players)) if num_players > SIDES else loaded
+        loaded = attrs.evolve(loaded, model=sides.with_rewards(*earned))
+    return loaded if coalition is None else loaded.with_coalition(coalition)
 
 
 def _how_many(bad: Flags) -> str:
@@ -344,42 +368,15 @@ def _check_probabilities(parts: Parts, counts: Integers) -> None:
         raise InvalidModelError(message)
 
 
-def _sides(parts: Parts, coalition: Iterable[str | int] | None) -> tuple[Integers | None, int]:
-    """Return the player to move in each state, and the number of sides."""
-    movers, count = parts.players, parts.num_players
-    if movers is not None and len(movers) and not 0 <= movers.max() < max(count, 1):
-        message = f"{parts.path}: a state belongs to player {movers.max()}; there are {count}."
+def _owners(parts: Parts) -> tuple[Integers, int]:
+    """Return the player to move in each state, and the number of players."""
+    owners, count = parts.players, max(parts.num_players, 1)
+    if owners is None:
+        return np.zeros(len(parts.choice_offsets) - 1, np.int64), count
+    if len(owners) and not 0 <= owners.max() < count:
+        message = f"{parts.path}: a state belongs to player {owners.max()}; there are {count}."
         raise InvalidModelError(message)
-    if coalition is None:
-        if count > 2:
-            names = ", ".join(parts.player_names) or f"0 to {count - 1}"
-            message = (
-                f"{parts.path} has {count} players ({names}); name those who play together as "
-                "the first side in `coalition`: the others are the second."
-            )
-            raise InvalidModelError(message)
-        return movers, max(count, 1)
-    chosen = np.zeros(max(count, 1), np.bool_)
-    for player in coalition:
-        chosen[_player(parts, player)] = True
-    if movers is None:
-        movers = np.zeros(len(parts.choice_offsets) - 1, np.int64)
-    return np.where(chosen[movers], 0, 1), 2
-
-
-def _player(parts: Parts, player: str | int) -> int:
-    """Return the number of a player of a coalition."""
-    if player in parts.player_names:
-        return parts.player_names.index(str(player))
-    try:
-        number = int(player) if str(player).isdecimal() else -1
-    except ValueError:  # more digits than Python converts
-        number = -1
-    if not 0 <= number < parts.num_players:
-        names = ", ".join(parts.player_names) or f"0 to {parts.num_players - 1}"
-        message = f"{parts.path} has no player {shown(player)}; the players are {names or 'none'}."
-        raise InvalidModelError(message)
-    return number
+    return owners.astype(np.int64), count
 
 
 def _expected(

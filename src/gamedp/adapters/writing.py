@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.adapters.loaded import LoadedModel
+from gamedp.adapters.loaded import SIDES, LoadedModel
 from gamedp.adapters.parts import CHOICES, Parts, offsets_of
 from gamedp.errors import InvalidModelError, shown
 from gamedp.model.model import Model, given_numbers
@@ -48,7 +48,7 @@ def parts_of(
 
     Parameters and errors are those of :func:`gamedp.write_model`.
     """
-    model = given.model if isinstance(given, LoadedModel) else given
+    model, owners, players = _players_of(given)
     _check(model)
     if labels is None:
         labels = given.labels if isinstance(given, LoadedModel) else {}
@@ -70,20 +70,21 @@ def parts_of(
         probabilities = np.tile(np.abs(probabilities), 2)
         payoffs = np.concatenate([payoffs, _opposite(model, payoffs)])
         model, masks, columns = _unfolded(model, masks, columns)
+        owners = model.players.astype(np.int64)
     counts, actions = np.diff(model.choice_offsets), model.action_labels.astype(np.int64)
     numbered = np.arange(model.num_choices) - np.repeat(model.choice_offsets[:-1], counts)
     if not names and not np.array_equal(actions, numbered):
         actions, names = _named(model)
-    is_chain = model.num_players == 1 and not names and not (counts > 1).any()
+    is_chain = players == 1 and not names and not (counts > 1).any()
     parts = Parts(
         path=path,
         choice_offsets=model.choice_offsets,
         transition_offsets=model.transition_offsets,
         successors=model.successors.astype(np.int64),
         probabilities=probabilities,
-        players=model.players.astype(np.int64) if model.has_opponents else None,
-        num_players=0 if is_chain else model.num_players,
-        player_names=_player_names(given, model),
+        players=owners if players > 1 else None,
+        num_players=0 if is_chain else players,
+        player_names=_player_names(given, players),
         actions=None if is_chain else actions,
         action_names=names,
         initial=np.sort(model.initial_states),
@@ -94,6 +95,13 @@ def parts_of(
     if own and model.payoffs.any():
         parts = _with_sink(parts, model.terminals, payoffs)
     return _closed(parts) if ends == "loop" else parts
+
+
+def _players_of(given: Model | LoadedModel) -> tuple[Model, Integers, int]:
+    """Return a model with the players who own its states, whoever plays together."""
+    if not isinstance(given, LoadedModel):
+        return given, given.players.astype(np.int64), given.num_players
+    return given.together, given.owners, given.num_players
 
 
 def _check(model: Model) -> None:
@@ -138,11 +146,12 @@ def _unfolded(
     return unfolded, masks, columns
 
 
-def _player_names(given: Model | LoadedModel, model: Model) -> tuple[str, ...]:
-    if model.num_players == 1:
+def _player_names(given: Model | LoadedModel, players: int) -> tuple[str, ...]:
+    if players == 1:
         return ()
-    names = given.player_names if isinstance(given, LoadedModel) else ()
-    return names if len(names) == 2 else ("max", "min")
+    if isinstance(given, LoadedModel) and given.player_names:
+        return given.player_names
+    return ("max", "min") if players == SIDES else tuple(map(str, range(players)))
 
 
 def _states(model: Model, name: str, states: Any) -> Flags:

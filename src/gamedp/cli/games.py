@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -20,16 +19,15 @@ from gamedp.errors import (
     GamedpError,
     UnknownNameError,
     UnsupportedProblemError,
-    shown,
 )
+from gamedp.questions.expressions import states_of, states_where
 from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged
 from gamedp.runtime.encoding import declared_fields, fields_of
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import GAMES, find, registered
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from gamedp.adapters import LoadedModel
     from gamedp.model.model import Model
 
 
@@ -241,9 +239,6 @@ def _loaded(name: str, load: Callable[[], Any]) -> Any:
         raise GamedpError(message) from error
 
 
-WHOLE = re.compile(r"-?\d{1,18}")
-
-
 def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any:
     """Return the state in the texts; omitted fields are as in all states of the start.
 
@@ -278,48 +273,20 @@ def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any
     return type(example)(**values)
 
 
-def states_where(model: Model, conditions: Sequence[str], option: str) -> NDArray[np.bool_]:
-    """Return the states in which variables have values, as in ``x=2``, ``b=true``; (S,).
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such variable, or no such state.
-    InvalidParameterError
-        For a value that is not of the variable's type.
-    """
-    found = np.ones(model.num_states, np.bool_)
-    for condition in conditions:
-        name, _, value = condition.partition("=")
-        if name not in model.variables:
-            kind = "variable"
-            raise UnknownNameError.nearest(kind, name, model.variables)
-        column = model.variables[name]
-        words = ("false", "true") if column.dtype == np.bool_ else ()
-        if value not in words and (words or not WHOLE.fullmatch(value)):
-            wanted = " or ".join(words) or "a whole number"
-            refuse(f"{option}: {name} is {wanted}, not {shown(value)}.")
-        found &= column == (words.index(value) if words else int(value))
-    if not found.any():
-        message = f"{option}: there is no state with {', '.join(conditions)}."
-        raise UnknownNameError(message)
-    return found
-
-
-def state_where(model: Model, texts: Sequence[str], option: str) -> int:
-    """Return the one state in which variables have values.
+def state_where(thing: LoadedModel | Model, texts: Sequence[str], option: str) -> int:
+    """Return the one state in which an expression is true; of several texts, all are.
 
     Raises
     ------
     InvalidParameterError
-        If there are several.
+        If there are several such states.
     """
-    conditions = [condition for text in texts for condition in text.split(",")]
-    states = np.flatnonzero(states_where(model, conditions, option)).tolist()
+    text = texts[0] if len(texts) == 1 else " & ".join(f"({text})" for text in texts)
+    states = np.flatnonzero(states_where(states_of(thing), text, option)).tolist()
     if len(states) > 1:
-        examples = " and ".join(f"{one} ({model.state_name(one)})" for one in states[:2])
+        examples = " and ".join(f"{one} ({thing.state_name(one)})" for one in states[:2])
         refuse(
-            f"{option}: there are {len(states):,} states with {', '.join(conditions)}, such as "
+            f"{option}: there are {len(states):,} states with {text}, such as "
             f"{examples}. Say more of it, or give its number."
         )
     return int(states[0])

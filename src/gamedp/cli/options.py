@@ -170,6 +170,12 @@ class ObjectiveOptions:
             refuse(f"--draw does not go with the objective {name}.")
         return name
 
+    def refuse(self, reason: str) -> None:
+        """Raise InvalidParameterError if any option is set."""
+        for name, value in attrs.asdict(self).items():
+            if value:
+                refuse(f"--{name} does not go with it: {reason}.")
+
     def make(self) -> Objective:
         """Return the objective; raise InvalidParameterError if the options contradict."""
         name, optimum = self.name(), self.wanted()
@@ -353,10 +359,15 @@ def check_file(path: Path | None, option: str) -> None:
 @Parameter(name="*", group=Group("Models in files", sort_key=2))
 @attrs.frozen(kw_only=True)
 class FileOptions:
-    """The question about a model in a file. A set of states is a label, 3,5,7, or x=2,y=0.
+    """The question about a model in a file.
+
+    A set of states is a label, 3,5,7, or an expression such as x=2 & !"bad".
 
     Parameters
     ----------
+    property : str
+        Answer this formula, such as 'Pmax=? [F "goal"]', or the property of the file with this
+        name.
     reach : str
         Compute the probability that one of these states is reached.
     allowed : str
@@ -371,6 +382,7 @@ class FileOptions:
         Divide probabilities of few digits by their sum, if that is from 0.9 to 1.1.
     """
 
+    property: str | None = None
     reach: str | None = None
     allowed: str | None = None
     reward: str | None = None

@@ -239,7 +239,7 @@ def _position(thing: Any, texts: list[str] | None) -> Any:
         return None
     model = getattr(thing, "model", thing)
     rules = getattr(model, "rules", None)
-    if isinstance(model, gamedp.Model) and rules is None and any("=" in text for text in texts):
+    if isinstance(model, gamedp.Model) and rules is None and not all(map(str.isdecimal, texts)):
         return state_where(model, texts, "--state")
     origin = model if rules is None else rules
     if not isinstance(model, (gamedp.Model, gamedp.StagedModel)):

@@ -30,7 +30,7 @@ from gamedp.cli.options import (
     OutputOptions,
     SavedGame,
 )
-from gamedp.cli.solve import Solved, asked_of, names_file, solved
+from gamedp.cli.solve import Solved, answered, asked_of, names_file, solved
 from gamedp.cli.texts import refuse
 from gamedp.errors import UnknownStateError, shown
 from gamedp.play.advice import winner_of
@@ -71,7 +71,7 @@ def query(  # noqa: PLR0913 - one for each kind of option
     state
         Name the position, as in `own=0,opponent=24,turn=17`. Fields you leave out are as at the
         start. A tuple is written `heaps=3,5,7` or `heaps=(3,5,7)`. In a model of a file, give the
-        number of the state, or variables that tell it, as in `x=2,y=0`.
+        number of the state, or an expression that is true in it alone, as in `x=2 & !b`.
     inside
         Name the position inside the stage of a staged game, whose --state is a context, as in
         `phase=1,throws=2,dice=1,0,2,1,1,0`.
@@ -81,6 +81,10 @@ def query(  # noqa: PLR0913 - one for each kind of option
             refuse(f"{game} holds a solution: --fresh and the options for solving do not apply.")
         solution = load_saved(game, rules, settings)
         found, thing = Solved(game, solution), solution.model.rules or solution.model
+    elif file.property is not None:
+        reply = answered(game, settings, file, method, fresh=fresh, quiet=output.quiet)
+        found = Solved(game, reply.solution_of_states())
+        thing = found.solution.model.rules or found.solution.model
     elif names_file(game, settings, rules, fresh=fresh):
         question = asked_of(game, file, method)
         found, thing = None, question.model
@@ -161,7 +165,7 @@ def _place(
     inside: Sequence[str] | None,
 ) -> tuple[Any, Any]:
     """Return the state that the options name, and that inside of its stage, if they do."""
-    if isinstance(origin, gamedp.Model) and any("=" in text for text in state):
+    if isinstance(origin, gamedp.Model) and not all(map(str.isdecimal, state)):
         position: Any = state_where(origin, state, "--state")
     else:
         position = position_of(starts_of(origin), state, "--state")

@@ -49,6 +49,8 @@ from gamedp.runtime.registry import registered
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.adapters import LoadedModel
+
 
 MOST_EXCEPTIONS = 20
 """Largest number of exceptions listed in full; of more, only the first and the last ones."""
@@ -67,6 +69,7 @@ def explain(
 ) -> None:
     """Describe the structure of a game or a file's model; say which solver fits, and why.
 
+    Of a file, without a question: what is in it, and what can be asked.
     Of a folder that `gamedp solve --save` has written, the model is taken as it is kept there.
     """
     if is_saved(game):
@@ -80,6 +83,10 @@ def explain(
         if settings:
             refuse(f"{game} is a file; options for building a game do not apply.")
         loaded = file.read(game, explore.for_file())
+        asks_nothing = attrs.evolve(FILE, coalition=file.coalition, normalise=file.normalise)
+        if (file, objective) == (asks_nothing, OBJECTIVE):
+            _print_contents(game, contents_of(loaded), output)
+            return
         question = question_about(loaded, file, objective)
         model, words = question.model, gamedp.explain(question.model, question.objective)
     else:
@@ -100,6 +107,84 @@ def explain(
     }
     facts = {"game": game, **counts, "solver": words.solver, "lines": words.split("\n")}
     report.print_json(facts)
+
+
+def contents_of(loaded: LoadedModel) -> dict[str, Any]:
+    """Return what is in a file, by names, and what can be asked of it."""
+    model = loaded.together
+    sizes = (model.num_states, model.num_choices, model.num_transitions)
+    return {
+        "states": sizes[0],
+        "choices": sizes[1],
+        "transitions": sizes[2],
+        "initial": len(model.initial_states),
+        "labels": {name: int(np.count_nonzero(mask)) for name, mask in loaded.labels.items()},
+        "rewards": list(loaded.rewards),
+        "variables": {
+            name: [column.min().item(), column.max().item()]
+            for name, column in loaded.variables.items()
+            if len(column)
+        },
+        "constants": {name: str(value) for name, value in loaded.constants.items()},
+        "formulas": list(loaded.formulas),
+        "players": list(loaded.player_names) or list(range(1, loaded.num_players + 1)),
+        "properties": dict(getattr(loaded, "properties", {})),
+        "asks": _examples(loaded),
+        "notes": list(loaded.notes),
+    }
+
+
+def _examples(loaded: LoadedModel) -> list[str]:
+    """Return formulas that can be asked of a model, each of another kind."""
+    model = loaded.together
+    choice = "max" if model.num_choices > model.num_states else ""
+    side = "<<1>> " if loaded.num_players > 1 else ""
+    labels = [f'"{name}"' for name in loaded.labels]
+    variables = [
+        f"{name}={column.max()}" if column.dtype != np.bool_ else name
+        for name, column in loaded.variables.items()
+    ]
+    target = (labels or variables or ['"deadlock"'])[0]
+    asks = [f"{side}P{choice}=? [ F {target} ]", f"P>=0.9 [ F<=20 {target} ]"]
+    if loaded.rewards:
+        name = next(iter(loaded.rewards))
+        asks += [
+            f'{side}R{{"{name}"}}{choice}=? [ F {target} ]',
+            f'R{{"{name}"}}{choice}=? [ C<=20 ]',
+        ]
+    return asks
+
+
+def _print_contents(game: str, contents: dict[str, Any], output: OutputOptions) -> None:
+    """Print what is in a file."""
+    if output.json:
+        report.print_json({"model": game, **contents})
+        return
+    sizes = ", ".join(f"{contents[name]:,} {name}" for name in ("states", "choices", "transitions"))
+    labels = [
+        f'"{name}" ({count:,} state{"" if count == 1 else "s"})'
+        for name, count in contents["labels"].items()
+    ]
+    variables = [
+        f"{name} (true or false)" if isinstance(low, bool) else f"{name} ({low} to {high})"
+        for name, (low, high) in contents["variables"].items()
+    ]
+    constants = [f"{name}={value}" for name, value in contents["constants"].items()]
+    properties = [f"{name}: {text}" for name, text in contents["properties"].items()]
+    players = [] if len(contents["players"]) < 2 else list(map(str, contents["players"]))
+    listed = {
+        "labels": ", ".join(labels),
+        "rewards": ", ".join(contents["rewards"]),
+        "variables": ", ".join(variables),
+        "constants": ", ".join(constants),
+        "formulas": ", ".join(contents["formulas"]),
+        "players": ", ".join(players),
+        "properties": "\n".join(properties),
+        "asks": "\n".join(f"--property '{text}'" for text in contents["asks"]),
+    }
+    pairs = [("model", game), ("size", sizes)]
+    pairs += [(name, text) for name, text in listed.items() if text]
+    print(report.lines([*pairs, *(("note", note) for note in contents["notes"])]))
 
 
 def perft(

@@ -10,7 +10,7 @@ import numpy as np
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_model_file, make_game, states_where
+from gamedp.cli.games import is_model_file, make_game
 from gamedp.cli.options import (
     FILE,
     KEEP,
@@ -28,6 +28,7 @@ from gamedp.cli.options import (
 from gamedp.cli.report import watch
 from gamedp.cli.texts import refuse
 from gamedp.errors import UnknownNameError
+from gamedp.questions.expressions import states_of, states_where
 from gamedp.rules.game import is_staged
 from gamedp.verbs.certifying import certify
 from gamedp.verbs.saving import save, write_policy
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from gamedp.adapters import LoadedModel
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
+    from gamedp.questions.answers import Answer
     from gamedp.results.solution import Solution
     from gamedp.stages.solution import StagedSolution
 
@@ -55,6 +57,9 @@ def solve(
 ) -> None:
     """Solve a game, or a model in a file: print its value, its bounds, and what they rest on."""
     keep.check()
+    if file.property is not None:
+        _solve_property(game, settings, file, method, keep, output, fresh=fresh)
+        return
     action = {}
     if names_file(game, settings, fresh=fresh):
         answer = solved(game, asked_of(game, file, method), method, quiet=output.quiet)
@@ -71,6 +76,75 @@ def solve(
         print(report.lines([*pairs, *answer.measures(), *kept]))
     if answer.failure is not None:
         raise answer.failure
+
+
+def _solve_property(
+    name: str,
+    settings: list[str] | None,
+    file: FileOptions,
+    method: Method,
+    keep: KeepOptions,
+    output: OutputOptions,
+    *,
+    fresh: bool,
+) -> None:
+    """Answer a formula about a model in a file, or about a game."""
+    answer = answered(name, settings, file, method, fresh=fresh, quiet=output.quiet)
+    solution = answer.solution
+    if solution is None and (keep.save or keep.certificate or keep.policy):
+        refuse(
+            f"{answer.formula} needs no solution, so there is none to keep; --csv has its answer."
+        )
+    if keep.csv is not None:
+        write_csv(keep.csv, answer.to_columns())
+    kept = [] if solution is None else kept_in(solution, attrs.evolve(keep, csv=None))
+    if output.json:
+        report.print_json({"model": name, **answer.facts()})
+        return
+    pairs = [("model", repr(answer.loaded)), ("formula", answer.formula)]
+    if answer.is_boolean:
+        pairs.append(("holds", str(answer.holds)))
+    elif len(answer.starts) == 1:
+        pairs += report.bounded(answer.value(), *answer.bounds(), player=None)
+    else:
+        low, high = answer.bounds()
+        pairs.append(("values", f"{low!r} to {high!r}, in {len(answer.starts):,} initial states"))
+    pairs += [] if solution is None else report.measures(solution)
+    notes = [("note", note) for note in (*answer.notes, *answer.loaded.notes)]
+    print(report.lines([*pairs, *notes, *kept]))
+
+
+def answered(
+    name: str,
+    settings: list[str] | None,
+    file: FileOptions,
+    method: Method,
+    *,
+    fresh: bool = False,
+    quiet: bool,
+) -> Answer:
+    """Answer the formula of an option.
+
+    Raises
+    ------
+    GamedpError
+        If the file, the formula or the options make no sense.
+    """
+    method.objective.refuse("--property says what is wanted")
+    for option in ("reach", "allowed", "target", "reward"):
+        if getattr(file, option) is not None:
+            refuse(f"--{option} does not go with --property, which says what is wanted.")
+    thing: Any
+    if names_file(name, settings, fresh=fresh):
+        thing = file.read(name, method.explore.for_file())
+        options = method.solver.keywords()
+    else:
+        attrs.evolve(file, property=None).refuse()
+        thing = make_game(name, settings or ())
+        options = method.solver.keywords()
+        thing = gamedp.compile(thing, **method.explore.keywords())
+    with watch(quiet=quiet) as progress:
+        return gamedp.ask(thing, str(file.property), progress=progress, **options)
 
 
 def names_file(
@@ -189,6 +263,8 @@ def _first_action(solution: Solution) -> dict[str, str]:
 
 def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions) -> Question:
     """Return the question about a model."""
+    if file.property is not None:
+        refuse("--property is for `gamedp solve` and `gamedp query`.")
     name, optimum = options.name(), options.wanted()
     if file.reach is not None:
         others = {"--target": file.target, "--reward": file.reward, "--draw": options.draw}
@@ -271,7 +347,7 @@ def _reward(loaded: LoadedModel, name: str | None) -> str:
 
 
 def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | list[int]:
-    """Return the states with a label, in a list, or with given values of variables.
+    """Return the states with a label, in a list, or in which an expression is true.
 
     Raises
     ------
@@ -279,11 +355,13 @@ def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | 
         If there is no such label or state.
     """
     numbers = text.split(",")
-    if text not in loaded.labels and "=" in text:
-        return states_where(loaded.model, numbers, option)
-    if text in loaded.labels or not all(map(NUMBER.fullmatch, numbers)):
+    if text in loaded.labels:
         return loaded.states(text)
-    states, end = [int(number) for number in numbers], loaded.model.num_states
+    if not all(map(NUMBER.fullmatch, numbers)):
+        if text.isidentifier() and text not in {*loaded.variables, *loaded.formulas}:
+            return loaded.states(text)  # no label: it names the nearest
+        return states_where(states_of(loaded), text, option)
+    states, end = [int(number) for number in numbers], len(loaded.owners)
     if max(states) >= end:
         message = f"{option}: there is no state {max(states)}; they are numbered 0 to {end - 1}."
         raise UnknownNameError(message)

@@ -155,6 +155,7 @@ KERNELS = (
     "runtime/jit.py",
     "graph/*.py",
     "bellman/*.py",
+    "compiler/model_program_loop.py",
     "searchers/stacks.py",
     "*/kernels.py",
     "*/*_kernels.py",

@@ -1,0 +1,1 @@
+"""Questions about models: expressions over variables and labels, and formulas."""

@@ -1,0 +1,194 @@
+"""Models changed so that an objective answers a question about them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.model.model import Model, given_numbers, with_rewards
+from gamedp.model.validation import means_of
+from gamedp.rules.exactness import as_given
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.runtime.arrays import Flags, Integers
+
+
+UNIT = 2.0**-52
+"""The distance of 1 from the next double."""
+
+
+def without_payoffs(model: Model) -> Model:
+    """Return a model in which ends pay nothing."""
+    if not model.payoffs.any():
+        return model
+    kept = {name: array for name, array in model.fractions.items() if name != "payoffs"}
+    nothing = np.zeros(len(model.payoffs))
+    return attrs.evolve(model, payoffs=nothing, constant_sum=0.0, fractions=kept)
+
+
+def bare(model: Model) -> Model:
+    """Return a model in which nothing is earned."""
+    kept = {name: array for name, array in model.fractions.items() if name != "rewards"}
+    nothing = np.zeros(model.num_choices)
+    rounding = (model.rounding[0], 0.0, 0.0)
+    return without_payoffs(attrs.evolve(model, rewards=nothing, fractions=kept, rounding=rounding))
+
+
+def cut(model: Model, ends: Flags, payoffs: NDArray[Any]) -> Model:
+    """Return a model in which play ends in some states, and in those without choices.
+
+    Parameters
+    ----------
+    model : Model
+    ends : (S,) bool
+    payoffs : (S,)
+        What each end pays.
+    """
+    counts = np.diff(model.choice_offsets)
+    ends = ends | (counts == 0)
+    kept = np.repeat(~ends, counts)
+    lengths = np.diff(model.transition_offsets)
+    return _with_choices(
+        model,
+        np.where(ends, 0, counts),
+        lengths[kept],
+        np.asarray(model.successors)[np.repeat(kept, lengths)].astype(np.int64),
+        given_numbers(model, "probabilities")[np.repeat(kept, lengths)],
+        given_numbers(model, "rewards")[kept],
+        model.action_labels[kept],
+        payoffs=payoffs[ends],
+    )
+
+
+def looped(model: Model) -> Model:
+    """Return a model whose states without choices lead to themselves, for no reward."""
+    counts = np.diff(model.choice_offsets)
+    stuck = np.flatnonzero(counts == 0)
+    if not len(stuck):
+        return model
+    at = model.choice_offsets[stuck]
+    lengths = np.diff(model.transition_offsets)
+    places = model.transition_offsets[at]
+    return _with_choices(
+        model,
+        np.maximum(counts, 1),
+        np.insert(lengths, at, 1),
+        np.insert(np.asarray(model.successors).astype(np.int64), places, stuck),
+        _inserted(given_numbers(model, "probabilities"), places, 1.0),
+        _inserted(given_numbers(model, "rewards"), at, 0.0),
+        np.insert(model.action_labels, at, 0),
+    )
+
+
+def _inserted(numbers: NDArray[Any], at: Integers, number: float) -> NDArray[Any]:
+    return as_given(np.insert(numbers.astype(object), at, number).tolist())
+
+
+def _with_choices(
+    model: Model,
+    counts: Integers,
+    lengths: Integers,
+    successors: Integers,
+    probabilities: NDArray[Any],
+    rewards: NDArray[Any],
+    labels: Integers,
+    payoffs: NDArray[Any] | None = None,
+) -> Model:
+    """Return a model with other choices in the same states."""
+    changed = Model.from_arrays(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([[0], np.cumsum(lengths)]),
+        successors,
+        probabilities,
+        rewards=rewards,
+        players=model.players,
+        terminals=np.flatnonzero(counts == 0),
+        payoffs=payoffs,
+        action_labels=labels,
+        initial=list(
+            zip(
+                given_numbers(model, "initial_probabilities").tolist(),
+                model.initial_states.tolist(),
+                strict=True,
+            )
+        ),
+        num_players=model.num_players,
+        action_names=model.action_names,
+        variables=model.variables,
+        constant_sum=_shared(model, payoffs),
+    )
+    first, second, third = map(max, changed.rounding, model.rounding)
+    return attrs.evolve(changed, rounding=(first, second, third))
+
+
+def _shared(model: Model, payoffs: NDArray[Any] | None) -> float:
+    """Return the constant sum of ends that pay probabilities, or nothing."""
+    return 1.0 if model.num_players > 1 and payoffs is not None and payoffs.any() else 0.0
+
+
+def towards(model: Model, last: NDArray[Any]) -> Model:
+    """Return a model whose rewards add up to the change of a number of states on the way.
+
+    After k steps their sum is ``last[s'] - last[s]``, where s' is the state that is reached: so a
+    finite horizon gives what `last` is expected to be at its end. Ends keep their number.
+
+    Parameters
+    ----------
+    model : Model
+    last : (S,) float64, or objects
+    """
+    sources = np.repeat(
+        np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets)),
+        np.diff(model.transition_offsets),
+    )
+    after, before = last[np.asarray(model.successors)], last[sources]
+    if last.dtype == object:
+        paid = as_given((after - before).tolist())
+        lost = 0.0
+    else:
+        paid = after - before
+        is_exact = not (last % 1).any()
+        lost = 0.0 if is_exact else UNIT * float(np.abs(last).max(initial=0.0))
+    means, (error, part) = means_of(
+        model.transition_offsets, given_numbers(model, "probabilities"), paid
+    )
+    return with_rewards(without_payoffs(model), means, error + 2 * lost, part)
+
+
+def as_written(model: Model) -> Model | None:
+    """Return the model with decimals as they are written; None if they add up to no model.
+
+    A double stands for the shortest decimal that is read as it: 0.1 for a tenth. Only where the
+    probabilities of each choice then add up to one exactly, this is what was meant.
+    """
+    error = model.rounding[1] or model.rounding[2]
+    if error and "rewards" not in model.fractions:
+        return None  # averages of rounded numbers
+    probabilities = _decimals(given_numbers(model, "probabilities"))
+    starts = model.transition_offsets[:-1]
+    if len(starts) and (np.add.reduceat(probabilities, starts) != 1).any():
+        return None
+    return _with_choices(
+        attrs.evolve(model, rounding=(0.0, 0.0, 0.0)),
+        np.diff(model.choice_offsets),
+        np.diff(model.transition_offsets),
+        np.asarray(model.successors),
+        as_given(probabilities.tolist()),
+        as_given(_decimals(given_numbers(model, "rewards")).tolist()),
+        model.action_labels,
+        payoffs=as_given(_decimals(given_numbers(model, "payoffs")).tolist()),
+    )
+
+
+def _decimals(numbers: NDArray[Any]) -> NDArray[Any]:
+    found = np.empty(len(numbers), object)
+    found[:] = [
+        Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+        for number in numbers.tolist()
+    ]
+    return found

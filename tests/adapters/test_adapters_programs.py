@@ -1,0 +1,440 @@
+"""Programs in the PRISM language and in JANI: states, numbers, and what is refused where."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from model_programs import (
+    COST,
+    DIE,
+    GAMES,
+    GOAL,
+    JANI,
+    NOT_OF_STORM,
+    PROGRAMS,
+    STEP,
+    X,
+    automaton,
+    edge,
+    is_,
+    jani,
+)
+
+import gamedp
+from gamedp.adapters.parts import assemble
+from gamedp.adapters.programs import PRISM
+from gamedp.errors import GamedpError, InvalidModelError, LimitExceededError, UnknownNameError
+
+EACH = [
+    pytest.param(kind, text, counts, id=f"{kind}: {name}")
+    for kind, table in (("prism", PROGRAMS), ("smg", GAMES), ("jani", JANI))
+    for name, (text, counts) in table.items()
+]
+
+
+def written(folder, text, kind="prism"):
+    path = folder / f"model.{kind}"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def loaded(folder, text, kind="prism"):
+    return gamedp.read_model(written(folder, text, kind))
+
+
+def with_constants(folder, text, **options):
+    return assemble(PRISM.read(written(folder, text), 1e9, **options), None)
+
+
+def counts_of(found):
+    model = found.with_coalition([0]).model
+    return model.num_states, model.num_choices, model.num_transitions
+
+
+@pytest.mark.parametrize(("kind", "text", "counts"), EACH)
+def test_states_choices_and_transitions_are_storms(tmp_path, kind, text, counts):
+    assert counts_of(loaded(tmp_path, text, kind)) == counts
+
+
+@pytest.mark.parametrize(("kind", "text", "counts"), EACH)
+def test_the_table_is_what_storm_says(tmp_path, kind, text, counts):
+    stormpy = pytest.importorskip("stormpy")
+    if any(text == PROGRAMS[name][0] for name in NOT_OF_STORM):
+        pytest.skip("Storm does not read this")
+    path = str(written(tmp_path, text, kind))
+    program = (
+        stormpy.parse_jani_model(path)[0] if kind == "jani" else (stormpy.parse_prism_program(path))
+    )
+    built = stormpy.build_model(program, options=stormpy.BuilderOptions(build_full=True))
+    assert (built.nr_states, built.nr_choices, built.nr_transitions) == counts
+
+
+def test_what_a_program_names_is_in_the_model(tmp_path):
+    found = loaded(tmp_path, PROGRAMS["label and reward of an action"][0])
+    assert set(found.labels) == {"end", "deadlock"}
+    assert found.states("end").tolist() == [False, False, True]
+    assert found.variables["x"].tolist() == [0, 1, 2]
+    assert found.rewards["go"].tolist() == [1.5, 2.5, 0.5]
+    assert [found.action_name(action) for action in found.model.action_labels] == ["go", "go", ""]
+
+
+def test_numbers_are_exact(tmp_path):
+    """0.1 is one tenth, and products of three are made once."""
+    found = loaded(tmp_path, PROGRAMS["products of three"][0])
+    exact = found.model.fractions["probabilities"]
+    assert set(exact[:8]) == {
+        x * y * z
+        for x in (Fraction(1, 3), Fraction(2, 3))
+        for y in (Fraction(1, 3), Fraction(2, 3))
+        for z in (Fraction(1, 10), Fraction(9, 10))
+    }
+    value = gamedp.solve(
+        found.model,
+        gamedp.Reachability((found.variables["x"] == 1) & (found.variables["z"] == 1)),
+        "exact-policy-iteration",
+    )
+    assert value.bounds() == (1.0, 1.0)
+
+
+def test_formulas_expand_before_modules_are_renamed(tmp_path):
+    """The formula of the renamed module speaks of its variable: both stop at 2."""
+    found = loaded(tmp_path, PROGRAMS["formula in a renamed module"][0])
+    assert found.variables["x"].max() == found.variables["y"].max() == 2
+
+
+def test_deadlocks_lead_to_themselves_and_are_labelled(tmp_path):
+    found = loaded(tmp_path, PROGRAMS["deadlock"][0])
+    assert found.states("deadlock").tolist() == [False, False, True]
+    assert len(found.model.terminals) == 0
+
+
+def test_commands_of_a_chain_are_equally_likely_and_so_are_their_rewards(tmp_path):
+    text = (
+        "dtmc module a x : [0..2]; [] x=0 -> (x'=1); [t] x=0 -> (x'=2); [] x=0 -> (x'=2); "
+        'endmodule rewards "r" [] x=0 : 1; [t] true : 4; endrewards'
+    )
+    found = loaded(tmp_path, text)
+    assert found.model.fractions["probabilities"][:2].tolist() == [
+        Fraction(1, 3), Fraction(2, 3),
+    ]  # fmt: skip
+    assert found.rewards["r"].tolist() == [2.0, 0.0, 0.0]
+
+
+def test_a_reward_of_a_common_action_counts_once(tmp_path):
+    text = (
+        "mdp module a x : [0..1]; [t] x=0 -> (x'=1); endmodule module b y : [0..1]; "
+        "[t] y=0 -> (y'=1); endmodule rewards [t] true : 3; endrewards"
+    )
+    assert loaded(tmp_path, text).rewards[""].tolist() == [3.0, 0.0]
+
+
+def test_rewards_have_a_value_only_where_their_guard_holds(tmp_path):
+    text = (
+        "mdp module a x : [0..2]; [] x<2 -> (x'=x+1); endmodule rewards x>0 : 1/x; endrewards "
+        'label "half" = x>0 & 1/x<0.75;'
+    )
+    found = loaded(tmp_path, text)
+    assert found.rewards[""].tolist() == [0.0, 1.0, 0.5]
+    assert found.states("half").tolist() == [False, False, True]
+
+
+def test_many_starts_are_all_in_the_model(tmp_path):
+    found = loaded(tmp_path, PROGRAMS["many starts"][0])
+    starts = found.model.initial_states
+    x, y = found.variables["x"][starts], found.variables["y"][starts]
+    assert sorted(zip(x.tolist(), y.tolist(), strict=True)) == [(2, 1), (3, 0), (3, 1)]
+
+
+def test_equal_targets_are_one_transition_and_probabilities_of_zero_are_none(tmp_path):
+    found = loaded(tmp_path, PROGRAMS["equal targets"][0])
+    assert found.model.probabilities[:2].tolist() == [0.5, 0.5]
+    assert loaded(tmp_path, PROGRAMS["probability zero"][0]).model.probabilities.tolist() == [1, 1]
+
+
+def test_rewards_of_deadlocks_count_and_a_note_says_so(tmp_path):
+    text = "mdp module m x : [0..1]; [] x=0 -> (x'=1); endmodule rewards true : 1; endrewards"
+    found = loaded(tmp_path, text)
+    assert found.rewards[""].tolist() == [1.0, 1.0]
+    assert any("deadlocks" in note for note in found.notes)
+
+
+def test_wide_states_take_several_words(tmp_path):
+    found = loaded(tmp_path, PROGRAMS["wide states"][0])
+    assert len(found.variables) == 20
+    assert all(column.tolist() == [0, 1, 2, 3] for column in found.variables.values())
+
+
+def test_players_keep_their_states(tmp_path):
+    found = loaded(tmp_path, GAMES["three players"][0])
+    assert found.player_names == ("p1", "p2", "p3")
+    assert found.owners[[0, 1, 2]].tolist() == [0, 1, 2]
+
+
+def test_constants_are_given_by_name(tmp_path):
+    text = "mdp const int N; const double p; module m x : [0..N]; [] x<N -> p:(x'=x+1)+1-p:true; endmodule"
+    found = with_constants(tmp_path, text, constants={"N": 3, "p": 0.1})
+    assert found.constants == {"N": 3, "p": Fraction(1, 10)}
+    assert found.model.num_states == 4
+    same = with_constants(tmp_path, text, constants={"N": "1+2", "p": "1/10"})
+    assert same.model.digest() == found.model.digest()
+    with pytest.raises(
+        InvalidModelError, match=r"line 1, column 15: the constants N, p have no va"
+    ):
+        with_constants(tmp_path, text)
+    with pytest.raises(UnknownNameError, match="no constant 'n'; known: N, p"):
+        with_constants(tmp_path, text, constants={"n": 3})
+    with pytest.raises(GamedpError, match="of type int, not double, as 2.5 is"):
+        with_constants(tmp_path, text, constants={"N": 2.5, "p": 1})
+
+
+REFUSED = {
+    "ctmc module m endmodule": ("line 1, column 1", "'ctmc' stands for a chain of continuous time"),
+    "ma module m endmodule": ("line 1, column 1", "'ma' stands for"),
+    "pta module m endmodule": ("line 1, column 1", "'pta' stands for"),
+    "pomdp observables x endobservables": ("line 1, column 1", "hidden states"),
+    "csg player p m endplayer": ("line 1, column 1", "at the same time"),
+    "mdp\nsystem m endsystem": ("line 2, column 1", "composition of modules"),
+    "mdp module m x : [0..1]; [] x=0 -> [0.1,0.2] : (x'=1) + 0.5 : true; endmodule": (
+        "line 1, column 36", "interval",
+    ),
+    "mdp module m x : clock; endmodule": ("line 1, column 18", "continuous time"),
+    "mdp module m x : [0..1]; invariant true endinvariant endmodule": (
+        "line 1, column 36", "':' should be",
+    ),
+    "mdp mdp": ("line 1, column 5", "named before"),
+    "mdp": ("line 1, column 4", "no module"),
+    "mdp module m x : [0..1]; [] x=0 -> (y'=1); endmodule": ("line 1, column 40", "no module"),
+    "mdp module m x : [0..1]; endmodule module n [] x=0 -> (x'=1); endmodule": (
+        "line 1, column 59", "another module",
+    ),
+    "mdp module m x : [0..1]; x : [0..1]; endmodule": ("line 1, column 26", "declared before"),
+    "mdp module m x : [0..1]; [] x -> true; endmodule": ("line 1, column 29", "a guard must be"),
+    "mdp module m x : [0..1]; [] x=0 -> (x'=0.5); endmodule": ("line 1, column 40", "type int"),
+    "mdp module m x : [0..1]; [] x=0 -> (x'=1) & (x'=0); endmodule": (
+        "line 1, column 46", "changed twice",
+    ),
+    "mdp module m x : [0..2]; [] x=0 -> (x'=3); endmodule": (
+        "line 1, column 40", "'x' becomes 3, outside its range [0..2], from the state {'x': 0}",
+    ),
+    "mdp module m x : [2..1]; endmodule": ("line 1, column 14", "[2..1] of 'x' is empty"),
+    "mdp module m x : [0..1] init 2; endmodule": ("line 1, column 30", "starts with 2"),
+    "mdp module m x : [0..y]; endmodule": ("line 1, column 22", "'y' is no constant"),
+    "mdp module m x : [0..1]; [] true -> 1/x : true; endmodule": ("line 1, column 38", "zero"),
+    "mdp module m x : [0..2]; [] true -> 2-x : true; endmodule": (
+        "line 1, column 38", "a probability is 2 in the state {'x': 0}",
+    ),
+    "mdp module m x : [0..1]; [] true -> 0.5 : true; endmodule": ("line 1: choice 0", "0.5, not 1"),
+    "mdp module m [a] true -> true; endmodule rewards [b] true : 1; endrewards": (
+        "line 1, column 50", "'b', which no command has",
+    ),
+    "mdp formula f = g; formula g = f; module m x : [0..1]; endmodule": (
+        "line 1, column 17", "depends on itself",
+    ),
+    "mdp const int a = b; const int b = a; module m x : [0..a]; endmodule": (
+        "line 1, column 15", "depends on itself",
+    ),
+    "mdp module n = m [x=y] endmodule": ("line 1, column 16", "no module 'm'"),
+    "mdp module m x : [0..1]; endmodule module n = m [z=y] endmodule": (
+        "line 1, column 43", "another name for the variable 'x'",
+    ),
+    "mdp global g : [0..1]; module m [a] true -> (g'=1); endmodule module n [a] true -> (g'=0); "
+    "endmodule": ("line 1, column 88", "changed by two modules at once"),
+    "mdp player p m endplayer module m x : [0..1]; endmodule": ("line 1, column 12", "no players"),
+    "smg module m x : [0..1]; endmodule": ("line 1, column 12", "a game needs players"),
+    "smg player p m, n endplayer module m x : [0..1]; endmodule": ("line 1, column 12", "module 'n'"),
+    "smg player p m endplayer player q m endplayer module m x : [0..1]; endmodule": (
+        "line 1, column 33", "belongs to another player",
+    ),
+    "smg player p [a] endplayer player q [b] endplayer module m x : [0..1]; [a] x=0 -> (x'=1); "
+    "[b] x=0 -> (x'=0); endmodule": (
+        "line 1, column 91", "in the state {'x': 0} both p and q may move",
+    ),
+    "smg player p [a] endplayer module m x : [0..1]; [a] x=0 -> (x'=1); [b] x=1 -> true; "
+    "endmodule": ("line 1, column 68", "'b' belongs to no player, but is enabled in the state"),
+    "mdp module m x : [0..1]; y : int init 5; [] true -> (y'=y*y); endmodule": (
+        "line 1, column 58", "outside its range",
+    ),
+    "mdp module m x : [0..1]; endmodule init x=7 endinit": ("line 1, column 42", "no state is an"),
+    "mdp module m x : [0..1] init 0; endmodule init x=0 endinit": (
+        "line 1, column 30", "no initial value where there is init",
+    ),
+    'mdp module m x : [0..1]; [] "a" -> true; endmodule label "a" = true;': (
+        "line 1, column 29", 'label "a"',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_no_program_is_refused_at_its_place(tmp_path, text):
+    place, words = REFUSED[text]
+    with pytest.raises(InvalidModelError) as error:
+        loaded(tmp_path, text)
+    assert f"model.prism, {place}" in str(error.value)
+    assert words in str(error.value)
+
+
+REFUSED_JANI = {
+    "{": ("line 1, column 2", "no JSON"),
+    "[" * 100_000: ("line 1, column 1", "nested too deeply"),
+    "[]": ("the model", "where an object should be"),
+    '{"type": NaN}': ("line 1, column 1", "NaN is no number"),
+    '{"type": 1' + "0" * 2000 + "}": ("line 1, column 1", "at most 1,000 digits"),
+    jani([automaton("a", ["l"], [STEP])], variables=[X], kind="ctmc"): ("type", "'ctmc' is not"),
+    jani([automaton("a", ["l"], [STEP])]): ("automata.a.edges[0]", "'x' is no constant"),
+    jani([automaton("a", ["l"], [edge("l", None, ("m", {}, None))])]): (
+        "automata.a.edges[0].destinations[0]", "no location 'm'",
+    ),
+    jani([automaton("a", ["l"], [edge("l", None, ("l", {}, None), rate={"exp": 1})])]): (
+        "automata.a.edges[0].rate", "continuous time",
+    ),
+    jani([automaton("a", ["l"], [STEP])], variables=[X], syncs=[{"synchronise": ["a", "b"]}]): (
+        "system.syncs[0]", "1 automata, not 2",
+    ),
+    jani([automaton("a", ["l"], [STEP])], variables=[X | {"type": {"kind": "array", "base": "int"}}]): (
+        "variables.x.type", "not supported",
+    ),
+    jani([automaton("a", ["l"], [edge("l", {"op": "∃", "exp": True}, ("l", {}, None))])]): (
+        "automata.a.edges[0].guard", "'∃' is not supported",
+    ),
+    jani([automaton("a", ["l"], [edge("l", None, ("l", {"x": 9}, None))])], variables=[X]): (
+        "automata.a.edges[0].destinations[0]", "'x' becomes 9",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED_JANI, ids=range(len(REFUSED_JANI)))
+def test_what_is_no_jani_model_is_refused_at_its_place(tmp_path, text):
+    place, words = REFUSED_JANI[text]
+    with pytest.raises(InvalidModelError) as error:
+        loaded(tmp_path, text, "jani")
+    assert f"model.jani, {place}" in str(error.value)
+    assert words in str(error.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_model(tmp_path):
+    path = tmp_path / "model.jani"
+    path.write_bytes(b"\xef\xbb\xbf" + JANI["variables"][0].encode())
+    assert gamedp.read_model(path).model.num_states == 4
+
+
+def test_transient_values_are_labels_and_rewards(tmp_path):
+    found = loaded(tmp_path, JANI["transient values"][0], "jani")
+    assert found.states("goal").tolist() == [False, True]
+    assert found.rewards["cost"].tolist() == [3.5, 0.0]
+
+
+@pytest.mark.parametrize("cut", range(0, len(DIE), 7))
+def test_a_cut_program_gives_one_clear_error_or_is_whole(tmp_path, cut):
+    path = written(tmp_path, DIE[:cut])
+    try:
+        gamedp.read_model(path)
+    except GamedpError as error:
+        assert "model.prism, line " in str(error)  # noqa: PT017 - either may come
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\0", "mdp\0", "é", "mdp module m x : [0..1]; [] " + "(" * 10_000, "mdp " + "(" * 10_000,
+     "mdp module m x : [0..1]; [] x=" + "9" * 5000 + " -> true; endmodule",
+     "mdp module m x : [0.." + "9" * 900 + "]; endmodule"],
+    ids=range(7),
+)  # fmt: skip
+def test_hostile_text_gives_one_clear_error(tmp_path, text):
+    with pytest.raises(InvalidModelError, match=r"model.prism, line 1, column"):
+        loaded(tmp_path, text)
+
+
+def test_bytes_that_are_no_text_are_named(tmp_path):
+    path = tmp_path / "model.prism"
+    path.write_bytes(b"mdp \xff")
+    with pytest.raises(gamedp.errors.DamagedFileError, match="byte 4 is not of UTF-8"):
+        gamedp.read_model(path)
+
+
+MANY = "mdp module m x : [0..1000000]; [] x<1000000 -> (x'=x+1); [] true -> (x'=0); endmodule"
+
+
+def test_limits_stop_an_exploration(tmp_path):
+    with pytest.raises(LimitExceededError, match="max_states=500"):
+        with_constants(tmp_path, MANY, max_states=500)
+    with pytest.raises(LimitExceededError, match="max_seconds"):
+        with_constants(tmp_path, MANY, max_seconds=1e-9)
+    with pytest.raises(LimitExceededError, match="max_bytes"):
+        gamedp.read_model(written(tmp_path, MANY), max_bytes=100_000)
+
+
+def test_synchronisations_that_multiply_are_stopped_by_the_limit(tmp_path):
+    """Thirty modules with ten branches each have 10**30 outcomes."""
+    modules = " ".join(
+        f"module m{i} x{i} : [0..9]; [t] true -> "
+        + " + ".join(f"0.1 : (x{i}'={value})" for value in range(10))
+        + "; endmodule"
+        for i in range(30)
+    )
+    with pytest.raises(LimitExceededError, match="max_bytes"):
+        loaded(tmp_path, f"mdp {modules}")
+
+
+def test_progress_is_reported(tmp_path):
+    met = []
+    text = MANY.replace("1000000", "30000")
+    found = with_constants(tmp_path, text, progress=met.append)
+    assert found.model.num_states == 30_001
+    assert all(one.phase == "explore" for one in met)
+
+
+def test_lists_and_arrays_give_the_same_model(tmp_path, monkeypatch):
+    from gamedp.compiler import model_programs
+
+    text = PROGRAMS["products of three"][0]
+    plain = loaded(tmp_path, text)
+    monkeypatch.setattr(model_programs, "_patience", lambda: 0.0)
+    again = loaded(tmp_path, text)
+    assert plain.model.digest() == again.model.digest()
+
+
+def test_properties_of_a_jani_model_are_formulas(tmp_path):
+    def ask(name, expression):
+        return {"name": name, "expression": expression}
+
+    def initial(values, fun="max"):
+        return {"op": "filter", "fun": fun, "values": values, "states": {"op": "initial"}}
+
+    goal = {"op": "F", "exp": "goal"}
+    properties = [
+        ask("p", initial({"op": "Pmax", "exp": goal})),
+        ask("at least", initial({"op": "≥", "left": {"op": "Pmin", "exp": goal}, "right": 0.5})),
+        ask("cost", initial({"op": "Emin", "exp": "cost", "accumulate": ["steps", "exit"], "reach": "goal"})),
+        ask("steps", initial({"op": "Emax", "exp": 1, "accumulate": ["steps"], "reach": "goal"})),
+        ask("bounded", initial({"op": "Pmax", "exp": goal | {"step-bounds": {"upper": 3}}})),
+        ask("until", initial({"op": "Pmax", "exp": {"op": "U", "left": {"op": "¬", "exp": is_("x", 2)}, "right": "goal"}})),
+        ask("time", initial({"op": "Pmax", "exp": goal | {"time-bounds": {"upper": 3}}})),
+    ]  # fmt: skip
+    start = {"name": "l", "transient-values": [{"ref": "cost", "value": 2}]}
+    end = {"name": "m", "transient-values": [{"ref": "goal", "value": True}]}
+    model = json.loads(
+        jani(
+            [
+                automaton(
+                    "a", [start, end], [edge("l", None, ("m", {"cost": 3}, 0.5), ("l", {}, 0.5))]
+                )
+            ],
+            variables=[X, COST, GOAL],
+        )
+    )
+    model["properties"] = properties
+    parts = gamedp.adapters.programs.JANI.read(written(tmp_path, json.dumps(model), "jani"), 1e9)
+    assert parts.properties == {
+        "p": 'Pmax=? [ F "goal" ]',
+        "at least": 'Pmin>=(1/2) [ F "goal" ]',
+        "cost": 'R{"cost"}min=? [ F "goal" ]',
+        "steps": 'R{"1 for each steps"}max=? [ F "goal" ]',
+        "bounded": 'Pmax=? [ F<=3 "goal" ]',
+        "until": 'Pmax=? [ (!(x = 2)) U "goal" ]',
+    }
+    assert any("'time' is left out" in note for note in parts.notes)
+    found = assemble(parts, None)
+    assert np.isclose(gamedp.ask(found, parts.properties["cost"]).value(), 7.0)
+    assert np.isclose(gamedp.ask(found, parts.properties["steps"]).value(), 2.0)
+    assert np.isclose(gamedp.ask(found, parts.properties["bounded"]).value(), 0.875)

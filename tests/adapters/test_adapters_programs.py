@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each program is one line
 """Programs in the PRISM language and in JANI: states, numbers, and what is refused where."""
 
 import json
@@ -63,8 +64,8 @@ def test_the_table_is_what_storm_says(tmp_path, kind, text, counts):
     if any(text == PROGRAMS[name][0] for name in NOT_OF_STORM):
         pytest.skip("Storm does not read this")
     path = str(written(tmp_path, text, kind))
-    program = stormpy.parse_jani_model(path)[0] if kind == "jani" else (
-        stormpy.parse_prism_program(path)
+    program = (
+        stormpy.parse_jani_model(path)[0] if kind == "jani" else (stormpy.parse_prism_program(path))
     )
     built = stormpy.build_model(program, options=stormpy.BuilderOptions(build_full=True))
     assert (built.nr_states, built.nr_choices, built.nr_transitions) == counts
@@ -178,11 +179,13 @@ def test_constants_are_given_by_name(tmp_path):
     assert found.model.num_states == 4
     same = with_constants(tmp_path, text, constants={"N": "1+2", "p": "1/10"})
     assert same.model.digest() == found.model.digest()
-    with pytest.raises(InvalidModelError, match=r"line 1, column 15: the constants N, p have no va"):
+    with pytest.raises(
+        InvalidModelError, match=r"line 1, column 15: the constants N, p have no va"
+    ):
         with_constants(tmp_path, text)
-    with pytest.raises(UnknownNameError, match="no constant 'n'; known: N, p"):
+    with pytest.raises(UnknownNameError, match=r"no constant 'n'; known: N, p"):
         with_constants(tmp_path, text, constants={"n": 3})
-    with pytest.raises(GamedpError, match="of type int, not double, as 2.5 is"):
+    with pytest.raises(GamedpError, match=r"of type int, not double, as 2\.5 is"):
         with_constants(tmp_path, text, constants={"N": 2.5, "p": 1})
 
 
@@ -339,7 +342,7 @@ def test_a_cut_program_gives_one_clear_error_or_is_whole(tmp_path, cut):
     ids=range(7),
 )  # fmt: skip
 def test_hostile_text_gives_one_clear_error(tmp_path, text):
-    with pytest.raises(InvalidModelError, match=r"model.prism, line 1, column"):
+    with pytest.raises(InvalidModelError, match=r"model\.prism, line 1, column"):
         loaded(tmp_path, text)
 
 
@@ -413,7 +416,11 @@ def test_properties_of_a_jani_model_are_formulas(tmp_path):
     end = {"name": "m", "transient-values": [{"ref": "goal", "value": True}]}
     model = json.loads(
         jani(
-            [automaton("a", [start, end], [edge("l", None, ("m", {"cost": 3}, 0.5), ("l", {}, 0.5))])],
+            [
+                automaton(
+                    "a", [start, end], [edge("l", None, ("m", {"cost": 3}, 0.5), ("l", {}, 0.5))]
+                )
+            ],
             variables=[X, COST, GOAL],
         )
     )

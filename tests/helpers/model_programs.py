@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each program is one line
 """Programs for tests: each feature of the languages at least once alone.
 
 Counts of states, choices and transitions are Storm's (stormpy 2.0.0, sparse engine, all labels).
@@ -88,7 +89,10 @@ def edge(location, guard, *destinations, action=None, **more):
     """Return an edge to destinations: a location, assignments, and a probability or None."""
     listed = []
     for there, assigned, probability in destinations:
-        found = {"location": there, "assignments": [{"ref": r, "value": v} for r, v in assigned.items()]}
+        found = {
+            "location": there,
+            "assignments": [{"ref": r, "value": v} for r, v in assigned.items()],
+        }
         if probability is not None:
             found["probability"] = {"exp": probability}
         listed.append(found)
@@ -102,7 +106,13 @@ def edge(location, guard, *destinations, action=None, **more):
 
 def automaton(name, locations, edges, **more):
     listed = [each if isinstance(each, dict) else {"name": each} for each in locations]
-    return {"name": name, "locations": listed, "initial-locations": [listed[0]["name"]], "edges": edges, **more}
+    return {
+        "name": name,
+        "locations": listed,
+        "initial-locations": [listed[0]["name"]],
+        "edges": edges,
+        **more,
+    }
 
 
 def jani(automata, *, kind="mdp", variables=(), syncs=None, elements=None, **more):
@@ -119,7 +129,9 @@ def jani(automata, *, kind="mdp", variables=(), syncs=None, elements=None, **mor
 X = {"name": "x", "type": bounded(0, 3), "initial-value": 0}
 COST = {"name": "cost", "type": "real", "transient": True, "initial-value": 0}
 GOAL = {"name": "goal", "type": "bool", "transient": True, "initial-value": False}
-STEP = edge("l", {"op": "<", "left": "x", "right": 3}, ("l", {"x": plus("x", 1)}, 0.5), ("l", {"x": 0}, 0.5))
+STEP = edge(
+    "l", {"op": "<", "left": "x", "right": 3}, ("l", {"x": plus("x", 1)}, 0.5), ("l", {"x": 0}, 0.5)
+)
 
 JANI = {
     "locations": (jani([automaton("a", ["one", "two", "three"], [edge("one", None, ("two", {}, 0.25), ("three", {}, 0.75)), edge("two", None, ("one", {}, None))])]), (3, 3, 4)),
@@ -137,5 +149,11 @@ JANI = {
     "assignments of an edge": (jani([automaton("a", ["l"], [edge("l", {"op": "<", "left": "x", "right": 2}, ("l", {"x": plus("x", 1)}, 0.5), ("l", {"x": plus("x", 1), "y": 1}, 0.5), assignments=[{"ref": "cost", "value": plus("x", 1)}])])], variables=[X, COST, {"name": "y", "type": "int", "initial-value": 0}]), (5, 5, 7)),
 }  # fmt: skip
 
-NOT_OF_STORM = {"default kind", "old word for mdp", "old word for dtmc", "old form of functions", "equivalence"}
+NOT_OF_STORM = {
+    "default kind",
+    "old word for mdp",
+    "old word for dtmc",
+    "old form of functions",
+    "equivalence",
+}
 """Programs of PRISM's language that Storm does not read; their counts are by hand."""

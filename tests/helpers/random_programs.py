@@ -20,13 +20,19 @@ def random_program(seed: int) -> str:
         modules = ", ".join(f"m{i}" for i in range(count) if i % 2 == 0)
         others = ", ".join(f"m{i}" for i in range(count) if i % 2)
         players = len(lines)
-    lines += [f"global {name} : [0..{high}] init {rng.randint(0, high)};" for name, high in shared.items()]
+    lines += [
+        f"global {name} : [0..{high}] init {rng.randint(0, high)};" for name, high in shared.items()
+    ]
     lines.append(f"formula f = {_condition(rng, every)};")
     for i in range(count):
         lines.append(f"module m{i}")
         lines.append(f"  x{i} : [0..{highs[f'x{i}']}] init {rng.randint(0, highs[f'x{i}'])};")
         for _ in range(rng.randint(1, 4)):
-            action = rng.choice(["", "", "a", "b"]) if count > 1 or kind == "smg" else rng.choice(["", "a"])
+            action = (
+                rng.choice(["", "", "a", "b"])
+                if count > 1 or kind == "smg"
+                else rng.choice(["", "a"])
+            )
             guard = _condition(rng, every)
             if rng.random() < 0.2:
                 guard = f"f & {guard}"
@@ -61,7 +67,9 @@ def random_program(seed: int) -> str:
 def _condition(rng: random.Random, variables: dict[str, int], depth: int = 0) -> str:
     if depth < 2 and rng.random() < 0.4:
         left, right = (_condition(rng, variables, depth + 1) for _ in range(2))
-        return rng.choice([f"({left} & {right})", f"({left} | {right})", f"!({left})", f"({left} => {right})"])
+        return rng.choice(
+            [f"({left} & {right})", f"({left} | {right})", f"!({left})", f"({left} => {right})"]
+        )
     if rng.random() < 0.1:
         return "true"
     name = rng.choice(sorted(variables))

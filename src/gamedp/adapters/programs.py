@@ -194,9 +194,7 @@ def _players(explored: Explored, state_of_choice: NDArray[np.int64]) -> NDArray[
     program = explored.program
     of_module = {name: i for i, player in enumerate(program.players) for name in player.modules}
     of_action = {name: i for i, player in enumerate(program.players) for name in player.actions}
-    commands = [
-        (command, module.name) for module in program.modules for command in module.commands
-    ]
+    commands = [(command, module.name) for module in program.modules for command in module.commands]
     owners = np.full(len(commands) + 1, -1, np.int64)
     for number, (command, module) in enumerate(commands):
         owner = of_module.get(module) if not command.action else of_action.get(command.action)
@@ -219,9 +217,7 @@ def _players(explored: Explored, state_of_choice: NDArray[np.int64]) -> NDArray[
         place = int(other.argmax())
         state = int(state_of_choice[place])
         command, _ = commands[int(explored.commands[place])]
-        first, second = (
-            program.players[number].name for number in (players[state], found[place])
-        )
+        first, second = (program.players[number].name for number in (players[state], found[place]))
         command.place.refuse(
             f"in the state {_state(explored, state)} both {first} and {second} may move; each "
             "state belongs to one player."
@@ -303,9 +299,7 @@ def _totals(explored: Explored, columns: list[NDArray[np.int64]]) -> NDArray[np.
         return columns[0]
     rows, places = np.unique(np.stack(columns), axis=1, return_inverse=True)
     values = explored.values
-    sums = [
-        explored.number_of(sum(values[number] for number in row)) for row in rows.T.tolist()
-    ]
+    sums = [explored.number_of(sum(values[number] for number in row)) for row in rows.T.tolist()]
     return np.array(sums, np.int64)[places.ravel()]
 
 

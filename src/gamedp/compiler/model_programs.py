@@ -21,7 +21,16 @@ from gamedp.compiler import model_program_loop as loop
 from gamedp.compiler.limits import LATE, ExplorationBudget
 from gamedp.compiler.model_program_code import MOST_MAGNITUDE, Code, LookedUp
 from gamedp.errors import shown
-from gamedp.languages.expressions import BOOL, Expression, Literal, Name, Operation, Value, evaluate
+from gamedp.languages.expressions import (
+    BOOL,
+    Expression,
+    Literal,
+    Name,
+    Operation,
+    Value,
+    evaluate,
+    names_in,
+)
 from gamedp.languages.programs import DTMC, Branch, Program, Variable
 from gamedp.runtime.jit import MAX_INTERPRETED_NUMBERS, uncompiled
 
@@ -159,15 +168,20 @@ class Table:
         flat[values + place] = value
 
 
-def _is_test(expression: Expression) -> bool:
-    """Return whether an expression compares a variable with an integer."""
-    return (
-        isinstance(expression, Operation)
-        and expression.operator == "="
-        and isinstance(expression.operands[0], Name)
-        and isinstance(expression.operands[1], Literal)
-        and type(expression.operands[1].value) is int
-    )
+def _parts_of(condition: Expression) -> tuple[Expression, ...]:
+    """Return what must hold together for a condition to hold."""
+    is_chain = isinstance(condition, Operation) and condition.operator == "&"
+    return condition.operands if isinstance(condition, Operation) and is_chain else (condition,)
+
+
+def _test_of(expression: Expression) -> tuple[str, int] | None:
+    """Return the variable and the integer that an expression compares, if that is all it does."""
+    if not isinstance(expression, Operation) or expression.operator != "=":
+        return None
+    left, right = expression.operands
+    if isinstance(left, Name) and isinstance(right, Literal) and type(right.value) is int:
+        return left.name, right.value
+    return None
 
 
 def _patience() -> float:
@@ -292,9 +306,7 @@ class Exploration:
         self.most_parts = max([1, *np.diff(part_offsets).tolist()])
         self.most_commands = max([1, *np.diff(command_offsets).tolist()])
 
-    def _switched(
-        self, guards: list[Expression]
-    ) -> tuple[str, list[int | None], list[Expression]]:
+    def _switched(self, guards: list[Expression]) -> tuple[str, list[int | None], list[Expression]]:
         """Return the variable that most guards of a module compare with a constant.
 
         And the constants, and what is left of the guards; most modules have such a variable, and
@@ -302,14 +314,16 @@ class Exploration:
         """
         tests: dict[str, dict[int, tuple[int, Expression]]] = {}
         for number, guard in enumerate(guards):
-            is_chain = isinstance(guard, Operation) and guard.operator == "&"
-            parts = guard.operands if is_chain else (guard,)
+            parts = _parts_of(guard)
             for place, part in enumerate(parts):
-                if _is_test(part):
-                    name, value = part.operands[0].name, part.operands[1].value
+                test = _test_of(part)
+                if test is not None:
+                    name, value = test
                     rest: list[Expression] = [*parts[:place], *parts[place + 1 :]]
-                    left = Operation("&", tuple(rest), guard.place) if len(rest) > 1 else (
-                        rest[0] if rest else Literal(True, guard.place)
+                    left = (
+                        Operation("&", tuple(rest), guard.place)
+                        if len(rest) > 1
+                        else (rest[0] if rest else Literal(True, guard.place))
                     )
                     tests.setdefault(name, {}).setdefault(number, (value, left))
         tests = {
@@ -359,9 +373,7 @@ class Exploration:
             if instructions[i] in loop.JUMPS:  # to an instruction
                 instructions[i + 1] = 8 + 3 * instructions[i + 1]
         spans = [
-            8 + 3 * number
-            for row in zip(code.begins, code.ends, strict=True)
-            for number in row
+            8 + 3 * number for row in zip(code.begins, code.ends, strict=True) for number in row
         ]
         stack = self.words_at + 2 * self.width
         head = [8 + len(instructions), self.words_at, stack, self.width, 0, 0, 0, 0]
@@ -437,8 +449,7 @@ class Exploration:
         structures = max(1, len(self.structures))
         used = (states + 1, 3 * choices, structures * choices, 2 * transitions)
         offsets, listed, rewards, pairs = (
-            np.array(column[:size], np.int64)
-            for column, size in zip(self.rows, used, strict=True)
+            np.array(column[:size], np.int64) for column, size in zip(self.rows, used, strict=True)
         )
         synchronisations, commands, ends = (
             np.ascontiguousarray(column) for column in listed.reshape(-1, 3).T
@@ -538,7 +549,8 @@ class Exploration:
             for place, value in enumerate(values):
                 self.memory[place] = value
             loop.pack(self.space, self.memory, 0, self.words_at, self.width)
-            loop.number_of_state(*self.states, self.memory, self.words_at, self.width, 0)
+            words, table, last = self.states
+            loop.number_of_state(words, table, last, self.memory, self.words_at, self.width, 0)
             self.counters[loop.STATES] = 1
             return
         for variable in program.variables:
@@ -550,13 +562,14 @@ class Exploration:
 
     def _seek_starts(self, condition: Expression) -> None:
         """Enter all states in which an expression holds."""
-        low, high = ([bounds[i] for bounds in self.ranges.values()] for i in (1, 2))
+        low = [least for _, least, _ in self.ranges.values()]
+        high = [largest for _, _, largest in self.ranges.values()]
         places = {name: number for number, name in enumerate(self.ranges)}
-        is_chain = isinstance(condition, Operation) and condition.operator == "&"
-        for part in condition.operands if is_chain else (condition,):
+        for part in _parts_of(condition):
             # A variable that can have but one value is not gone through.
-            if _is_test(part):
-                place, value = places[part.operands[0].name], part.operands[1].value
+            test = _test_of(part)
+            if test is not None:
+                place, value = places[test[0]], test[1]
                 if low[place] <= value <= high[place]:
                     low[place] = high[place] = value
         number = self.code.add(condition)
@@ -613,7 +626,7 @@ class Exploration:
 
     def _number(self, looked_up: LookedUp, values: Mapping[str, Any]) -> int:
         """Return the value of an expression, or the number of its exact value."""
-        value = evaluate(looked_up.expression, values)
+        value: Any = evaluate(looked_up.expression, values)
         where = f" in the state {shown(values)}" if values else ""
         place = looked_up.expression.place
         if isinstance(value, float) and not math.isfinite(value):
@@ -699,8 +712,6 @@ class Exploration:
 
 def _known(expression: Expression, program: Program) -> Expression:
     """Return an expression of constants alone; refuse variables in it."""
-    from gamedp.languages.expressions import names_in
-
     for name in sorted(names_in(expression)):
         if name not in program.constants:
             expression.place.refuse(f"{name!r} is a variable; a constant must stand here.")

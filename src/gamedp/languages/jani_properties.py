@@ -13,8 +13,8 @@ from gamedp.languages.expressions import (
     Expression,
     Label,
     Literal,
-    Name,
     Operation,
+    Value,
 )
 from gamedp.languages.programs import Earned
 
@@ -28,35 +28,37 @@ FILTERS = {
     "argmax": "argmax", "∀": "forall", "∃": "exists", "values": "print",
 }  # fmt: skip
 
+LABELS = {"initial": '"init"', "deadlock": '"deadlock"'}
+
 QUANTIFIERS = frozenset({"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"})
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A property that cannot be expressed; the message says why."""
 
 
 def written(expression: Expression) -> str:
     """Return an expression as text, with brackets around each operation."""
     if isinstance(expression, Literal):
-        value = expression.value
-        if isinstance(value, bool):
-            return str(value).lower()
-        if isinstance(value, Fraction):
-            return f"({value.numerator}/{value.denominator})"
-        return str(value) if value >= 0 else f"({value})"
-    if isinstance(expression, Name):
-        return expression.name
-    if isinstance(expression, Label):
-        return f'"{expression.name}"'
+        return _written_number(expression.value)
+    if not isinstance(expression, Operation):
+        is_label = isinstance(expression, Label)
+        return f'"{expression.name}"' if is_label else expression.name
     operator, parts = expression.operator, list(map(written, expression.operands))
     if operator in FUNCTIONS:
         return f"{operator}({', '.join(parts)})"
     if operator == "?":
         pairs = zip(parts[:-1:2], parts[1::2], strict=True)
         return f"({' '.join(f'{given} ? {value} :' for given, value in pairs)} {parts[-1]})"
-    if len(parts) == 1:
-        return f"({operator}{parts[0]})"
-    return f"({f' {operator} '.join(parts)})"
+    return f"({operator}{parts[0]})" if len(parts) == 1 else f"({f' {operator} '.join(parts)})"
+
+
+def _written_number(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Fraction):
+        return f"({value.numerator}/{value.denominator})"
+    return str(value) if value >= 0 else f"({value})"
 
 
 class PropertyWriter:
@@ -79,7 +81,7 @@ class PropertyWriter:
 
         Raises
         ------
-        Refused
+        RefusedError
             If it cannot be expressed.
         """
         try:
@@ -87,7 +89,7 @@ class PropertyWriter:
                 return self._filter(value, path)
             return self._state(value, path)
         except GamedpError as error:
-            raise Refused(str(error)) from None
+            raise RefusedError(str(error)) from None
 
     def _filter(self, value: Any, path: str) -> str:
         inner, states = self._state(value.get("values"), path), value.get("states")
@@ -96,16 +98,14 @@ class PropertyWriter:
             return inner
         if value.get("fun") not in FILTERS:
             message = f"the filter {shown(value.get('fun'))} is not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         return f"filter({FILTERS[value['fun']]}, {inner}, {self._state(states, path)})"
 
     def _state(self, value: Any, path: str) -> str:
         """Return the text of a formula that is true or false, or a number, in each state."""
         operator = value.get("op") if isinstance(value, dict) else None
-        if operator == "initial":
-            return '"init"'
-        if operator == "deadlock":
-            return '"deadlock"'
+        if operator in LABELS:
+            return LABELS[operator]
         if operator in QUANTIFIERS:
             return self._quantified(value, path, "=?")
         if operator in COMPARED:
@@ -113,13 +113,16 @@ class PropertyWriter:
             if isinstance(left, dict) and left.get("op") in QUANTIFIERS:
                 bound = written(self._plain(right, path))
                 return self._quantified(left, path, f"{COMPARED[operator]}{bound}")
-        if operator in ("∧", "∨", "⇒"):
-            sign = {"∧": "&", "∨": "|", "⇒": "=>"}[operator]
+        if operator in ("∧", "\N{LOGICAL OR}", "⇒"):
+            sign = {"∧": "&", "\N{LOGICAL OR}": "|", "⇒": "=>"}[operator]
             left, right = (self._state(value.get(key), path) for key in ("left", "right"))
             return f"({left} {sign} {right})"
-        if operator == "¬":
-            return f"(!{self._state(value.get('exp'), path)})"
-        return written(self._plain(value, path))
+        is_not = operator == "¬"
+        return (
+            f"(!{self._state(value.get('exp'), path)})"
+            if is_not
+            else (written(self._plain(value, path)))
+        )
 
     def _plain(self, value: Any, path: str) -> Expression:
         """Return an expression of variables and labels."""
@@ -146,7 +149,7 @@ class PropertyWriter:
             what = f"I={written(self._plain(value['step-instant'], path))}"
         elif "time-instant" in value or "reward-instants" in value:
             message = "rewards at a time are not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         else:
             what = "C"
         return f'R{{"{name}"}}{optimum}{bound} [ {what} ]'
@@ -155,7 +158,7 @@ class PropertyWriter:
         """Return the name of the reward that an expected value is about."""
         if not isinstance(accumulate, list) or not set(accumulate) <= {"steps", "exit"}:
             message = f"to accumulate {shown(accumulate)} is not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         reader = self.reader
         transients = reader.transients
         is_reward = isinstance(value, str) and value in transients
@@ -166,7 +169,7 @@ class PropertyWriter:
                 return str(value)
             if on_edges and in_states:
                 message = f"{value!r} is earned in states and on edges; both must be accumulated"
-                raise Refused(message)
+                raise RefusedError(message)
         place = reader.source.place(path)
         found = self._plain(value, path)
         if is_reward:
@@ -174,7 +177,7 @@ class PropertyWriter:
             found = Literal(0, place)
         elif not isinstance(found, Literal) and "steps" in accumulate:
             message = "to accumulate an expression of variables at steps is not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         elif len(set(accumulate)) == 2:
             found = Operation("+", (found, found), place)
         name = f"{written(found)} for each {' and '.join(accumulate) or 'nothing'}".replace('"', "")
@@ -184,11 +187,11 @@ class PropertyWriter:
     def _path(self, value: Any, path: str) -> str:
         if not isinstance(value, dict) or value.get("op") not in ("F", "G", "X", "U", "W", "R"):
             message = f"the path formula {shown(value)} is not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         for key in ("time-bounds", "reward-bounds"):
             if key in value:
                 message = f"{key!r} are not supported"
-                raise Refused(message)
+                raise RefusedError(message)
         operator = value["op"] + self._bounds(value.get("step-bounds"), path)
         if "exp" in value:
             return f"{operator} {self._state(value['exp'], path)}"
@@ -201,7 +204,7 @@ class PropertyWriter:
             return ""
         if not isinstance(bounds, dict) or not set(bounds) & {"upper", "lower"}:
             message = f"the bounds {shown(bounds)} are not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         texts = {
             key: written(self._plain(bounds[key], path))
             for key in ("lower", "upper")

@@ -125,7 +125,7 @@ class PrismReader(ExpressionReader):
         if token.text in REFUSED:
             token.place.refuse(
                 f"{token.text!r} stands for {REFUSED[token.text]}, which is not supported; "
-                f"programs of the kinds {', '.join((DTMC, MDP, SMG))} are."
+                f"programs of the kinds {DTMC}, {MDP} and {SMG} are."
             )
 
     def name(self, what: str, *, new: bool = False) -> Token:
@@ -332,7 +332,6 @@ def read_prism(source: Source, given: Mapping[str, Any]) -> Program:
         source=source,
         kind=reader.kind or MDP,
         constants=values_of_constants(
-            source,
             {
                 name: attrs.evolve(each, value=None if each.value is None else put(each.value))
                 for name, each in reader.constants.items()
@@ -378,12 +377,11 @@ def _formulas(reader: PrismReader) -> dict[str, Expression]:
 
 def _with(variable: Variable, change: Callable[[Expression], Expression]) -> Variable:
     """Return a variable with changed expressions."""
-    changed = {
-        field: change(part)
-        for field in ("low", "high", "initial")
-        if (part := getattr(variable, field)) is not None
-    }
-    return attrs.evolve(variable, **changed)
+    low, high, initial = (
+        None if part is None else change(part)
+        for part in (variable.low, variable.high, variable.initial)
+    )
+    return attrs.evolve(variable, low=low, high=high, initial=initial)
 
 
 def _changed(module: Module, change: Callable[[Expression], Expression]) -> Module:
@@ -473,6 +471,10 @@ def _check_names(program: Program) -> None:
         if program.players:
             program.players[0].place.refuse(f"a program of kind {program.kind} has no players.")
         program.modules[0].place.refuse("a game needs players: player name module, [action] ...")
+    _check_players(program, actions)
+
+
+def _check_players(program: Program, actions: set[str]) -> None:
     modules = {module.name for module in program.modules}
     taken: set[str] = set()
     for player in program.players:

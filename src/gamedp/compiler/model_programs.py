@@ -31,7 +31,7 @@ from gamedp.languages.expressions import (
     evaluate,
     names_in,
 )
-from gamedp.languages.programs import DTMC, Branch, Program, Variable
+from gamedp.languages.programs import DTMC, Branch, ModelProgram, Variable
 from gamedp.runtime.jit import MAX_INTERPRETED_NUMBERS, uncompiled
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ MOST_CASES = 4096
 """Largest number of values of a variable that commands are sorted by."""
 
 
-class Numbers:
+class ExactNumbers:
     """Exact values, each with a number."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Explored:
 
     Attributes
     ----------
-    program : Program
+    program : ModelProgram
     values : list of Fraction or float
         What `probabilities` and rewards are numbers of.
     num_starts : int
@@ -98,7 +98,7 @@ class Explored:
     variables : mapping of str to (S,) int64 or bool
     """
 
-    program: Program
+    program: ModelProgram
     values: list[Fraction | float]
     num_starts: int
     choice_offsets: NDArray[np.int64]
@@ -119,13 +119,13 @@ def _plain(name: str) -> Callable[..., int]:
     return uncompiled(getattr(loop, name))
 
 
-class Table:
+class LookUpTable:
     """A hash table that loops look at: the size, where keys, values and masks begin, then these.
 
     Parameters
     ----------
     width : int
-        Numbers of a key.
+        ExactNumbers of a key.
     """
 
     def __init__(self, width: int) -> None:
@@ -197,14 +197,14 @@ class Exploration:
 
     Parameters
     ----------
-    program : Program
+    program : ModelProgram
     budget : ExplorationBudget
     """
 
-    def __init__(self, program: Program, budget: ExplorationBudget) -> None:
+    def __init__(self, program: ModelProgram, budget: ExplorationBudget) -> None:
         self.program = program
         self.budget = budget
-        self.numbers = Numbers()
+        self.numbers = ExactNumbers()
         self._is_plain = True
         self._patience = float("inf") if config.DISABLE_JIT else _patience()
         self._spent = 0.0
@@ -352,7 +352,7 @@ class Exploration:
             [0] * len(self.owners), [0] * self.most_parts, [0] * self.most_parts,
             [0] * (self.most_parts * self.most_commands), [0] * self.most_parts,
         )  # fmt: skip
-        self.looked, self.pairs = Table(width + 1), Table(3)
+        self.looked, self.pairs = LookUpTable(width + 1), LookUpTable(3)
         self.memory: Any = []
         self._settle_code()
         self.counters[loop.NEEDED] = FIRST_ROOM
@@ -654,7 +654,7 @@ class Exploration:
         number = self.numbers.number_of(result)
         self._enter(1, self.pairs, [operation, first, second], number)
 
-    def _enter(self, place: int, table: Table, key: list[int], value: int) -> None:
+    def _enter(self, place: int, table: LookUpTable, key: list[int], value: int) -> None:
         """Enter a key and its value into a table that the loops look at."""
         if not table.enter(key, value, self.known[place]):
             self._form_tables()
@@ -710,7 +710,7 @@ class Exploration:
         )
 
 
-def _known(expression: Expression, program: Program) -> Expression:
+def _known(expression: Expression, program: ModelProgram) -> Expression:
     """Return an expression of constants alone; refuse variables in it."""
     for name in sorted(names_in(expression)):
         if name not in program.constants:

@@ -37,9 +37,9 @@ from gamedp.languages.programs import (
     Branch,
     Command,
     Constant,
-    Earned,
+    ModelProgram,
     Module,
-    Program,
+    RewardItem,
     Synchronisation,
     Variable,
     check_program,
@@ -474,7 +474,7 @@ def _derived(operator: str, inner: Expression, place: TextPlace) -> Operation:
     return Operation("?", (positive, floor, ceil), place)
 
 
-def read_jani(source: Source, given: Mapping[str, Any]) -> Program:
+def read_jani(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     """Return the program of a text.
 
     Parameters
@@ -512,7 +512,7 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> Program:
     modules = [_without_transients(module, transient) for module in modules]
     place = reader.source.place("the model")
     rewards = {
-        name: (Earned(None, Literal(True, place), transient[name], place),)
+        name: (RewardItem(None, Literal(True, place), transient[name], place),)
         for name, (of_type, _) in reader.transients.items()
         if of_type != BOOL
     }
@@ -532,7 +532,7 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> Program:
             Literal(True, place) if not starts else Operation("&", (*starts, _true(place)), place)
         )
     variables = reader.variables if initial is not None else _with_starts(reader)
-    program = Program(
+    program = ModelProgram(
         source=reader.source,
         kind=KINDS[kind],
         constants=values_of_constants(constants, given),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gamedp.errors import GamedpError, shown
 from gamedp.languages.expressions import (
@@ -16,10 +16,7 @@ from gamedp.languages.expressions import (
     Operation,
     Value,
 )
-from gamedp.languages.programs import Earned
-
-if TYPE_CHECKING:
-    from gamedp.languages.jani import JaniReader
+from gamedp.languages.programs import RewardItem
 
 COMPARED = {"≤": "<=", "≥": ">=", "<": "<", ">": ">", "=": "="}
 
@@ -68,11 +65,11 @@ class PropertyWriter:
     ----------
     reader : JaniReader
         Has read the model.
-    rewards : mapping of str to tuple of Earned
+    rewards : mapping of str to tuple of RewardItem
         The rewards of states, by the names of transient variables.
     """
 
-    def __init__(self, reader: JaniReader, rewards: Mapping[str, tuple[Earned, ...]]) -> None:
+    def __init__(self, reader: Any, rewards: Mapping[str, tuple[RewardItem, ...]]) -> None:
         self.reader = reader
         self.rewards = dict(rewards)
 
@@ -181,7 +178,7 @@ class PropertyWriter:
         elif len(set(accumulate)) == 2:
             found = Operation("+", (found, found), place)
         name = f"{written(found)} for each {' and '.join(accumulate) or 'nothing'}".replace('"', "")
-        self.rewards[name] = (Earned(None, Literal(True, place), found, place),)
+        self.rewards[name] = (RewardItem(None, Literal(True, place), found, place),)
         return name
 
     def _path(self, value: Any, path: str) -> str:

@@ -31,10 +31,10 @@ from gamedp.languages.programs import (
     Branch,
     Command,
     Constant,
-    Earned,
+    ModelProgram,
     Module,
-    Player,
-    Program,
+    ProgramPlayer,
+    RewardItem,
     Synchronisation,
     Variable,
     check_program,
@@ -89,8 +89,8 @@ class PrismReader(ExpressionReader):
         self.modules: dict[str, Module] = {}
         self.copies: list[tuple[str, Token, dict[str, str], TextPlace]] = []
         self.labels: dict[str, Expression] = {}
-        self.rewards: dict[str, tuple[Earned, ...]] = {}
-        self.players: list[Player] = []
+        self.rewards: dict[str, tuple[RewardItem, ...]] = {}
+        self.players: list[ProgramPlayer] = []
         self.initial: Expression | None = None
         self._names: dict[str, TextPlace] = {}
 
@@ -280,7 +280,7 @@ class PrismReader(ExpressionReader):
                 self.expect("]")
             guard = self.expression()
             self.expect(":")
-            items.append(Earned(action, guard, self.expression(), place))
+            items.append(RewardItem(action, guard, self.expression(), place))
             self.expect(";")
         self.rewards[name] = tuple(items)
 
@@ -298,10 +298,10 @@ class PrismReader(ExpressionReader):
         self.expect("endplayer")
         if any(token.text == other.name for other in self.players):
             token.place.refuse(f"the player {token.text!r} has been declared before.")
-        self.players.append(Player(token.text, tuple(modules), tuple(actions), token.place))
+        self.players.append(ProgramPlayer(token.text, tuple(modules), tuple(actions), token.place))
 
 
-def read_prism(source: Source, given: Mapping[str, Any]) -> Program:
+def read_prism(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     """Return the program of a text.
 
     Parameters
@@ -328,7 +328,7 @@ def read_prism(source: Source, given: Mapping[str, Any]) -> Program:
     known = {variable.name for variable in variables}
     for module in modules.values():
         variables += [each for each in module.variables if each.name not in known]
-    program = Program(
+    program = ModelProgram(
         source=source,
         kind=reader.kind or MDP,
         constants=values_of_constants(
@@ -458,7 +458,7 @@ def _synchronisations(modules: tuple[Module, ...]) -> tuple[Synchronisation, ...
     )
 
 
-def _check_names(program: Program) -> None:
+def _check_names(program: ModelProgram) -> None:
     """Refuse rewards and players of actions and modules that there are not, and their like."""
     if not program.modules:
         TextPlace(program.source, len(program.source.text)).refuse("there is no module.")
@@ -474,7 +474,7 @@ def _check_names(program: Program) -> None:
     _check_players(program, actions)
 
 
-def _check_players(program: Program, actions: set[str]) -> None:
+def _check_players(program: ModelProgram, actions: set[str]) -> None:
     modules = {module.name for module in program.modules}
     taken: set[str] = set()
     for player in program.players:

@@ -85,7 +85,7 @@ class Branch:
 
 @attrs.frozen
 class Command:
-    """What a module may do where a guard holds.
+    """A choice of a module where a guard holds.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Module:
 
 
 @attrs.frozen
-class Earned:
+class RewardItem:
     """A reward of states, or of an action in them.
 
     Attributes
@@ -126,7 +126,7 @@ class Earned:
 
 
 @attrs.frozen
-class Player:
+class ProgramPlayer:
     """A player of a game, and the modules and actions that it controls."""
 
     name: str
@@ -153,7 +153,7 @@ class Synchronisation:
 
 
 @attrs.frozen(eq=False, kw_only=True)
-class Program:
+class ModelProgram:
     """A program whose formulas have been put in, and whose constants have values.
 
     Attributes
@@ -182,8 +182,8 @@ class Program:
     modules: tuple[Module, ...]
     synchronisations: tuple[Synchronisation, ...]
     labels: Mapping[str, Expression] = attrs.field(factory=dict)
-    rewards: Mapping[str, tuple[Earned, ...]] = attrs.field(factory=dict)
-    players: tuple[Player, ...] = ()
+    rewards: Mapping[str, tuple[RewardItem, ...]] = attrs.field(factory=dict)
+    players: tuple[ProgramPlayer, ...] = ()
     initial: Expression | None = None
     formulas: Mapping[str, Expression] = attrs.field(factory=dict)
     properties: Mapping[str, str] = attrs.field(factory=dict)
@@ -289,7 +289,7 @@ def given_value(name: str, value: Any) -> Value:
     raise InvalidParameterError(message)
 
 
-def check_program(program: Program) -> None:
+def check_program(program: ModelProgram) -> None:
     """Refuse wrong types, and updates of variables that are not the module's.
 
     Raises
@@ -325,7 +325,7 @@ def _check_variable(variable: Variable, types: Mapping[str, str]) -> None:
         _need(variable.initial, variable.kind, types, "an initial value")
 
 
-def _check_synchronisations(program: Program) -> None:
+def _check_synchronisations(program: ModelProgram) -> None:
     """Refuse commands of two modules that would change one variable together."""
     changed: dict[tuple[int, str], dict[str, TextPlace]] = {}
     for number, module in enumerate(program.modules):

@@ -236,6 +236,9 @@ REFUSED = {
         "line 1, column 15", "depends on itself",
     ),
     "mdp module n = m [x=y] endmodule": ("line 1, column 16", "no module 'm'"),
+    "mdp module a x : [0..1]; endmodule module b = c [y=z] endmodule module c = a [x=y] endmodule": (
+        "line 1, column 47", "no module 'c' before",
+    ),
     "mdp module m x : [0..1]; endmodule module n = m [z=y] endmodule": (
         "line 1, column 43", "another name for the variable 'x'",
     ),

@@ -320,10 +320,12 @@ def read_prism(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     formulas = _formulas(reader)
     put = _replacing(formulas)
     modules = {name: _changed(module, put) for name, module in reader.modules.items()}
+    waiting = {name for name, *_ in reader.copies}
     for name, base, names, place in reader.copies:
-        if base.text not in modules or base.text == name:
+        if base.text not in modules or base.text in waiting:
             base.place.refuse(f"there is no module {base.text!r} before this one.")
         modules[name] = _renamed(reader, modules[base.text], name, names, place)
+        waiting.remove(name)
     variables = [_with(variable, put) for variable in reader.variables]
     known = {variable.name for variable in variables}
     for module in modules.values():

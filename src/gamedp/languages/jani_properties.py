@@ -128,7 +128,8 @@ class PropertyWriter:
         for name, (kind, _) in self.reader.transients.items():
             is_label = kind == BOOL
             names[name] = Label(name, place) if is_label else self.reader.value_of_transient(name)
-        return self.reader.expression(value, path, names)
+        found: Expression = self.reader.expression(value, path, names)
+        return found
 
     def _quantified(self, value: Any, path: str, bound: str) -> str:
         kind, optimum = value["op"][0], value["op"][1:]

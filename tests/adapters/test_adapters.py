@@ -878,7 +878,7 @@ REFUSED_TO_WRITE = {
         r"\(2,\)",
     ),
     "rewards of the wrong shape": ({"rewards": {"r": [1.0]}}, InvalidModelError, "'r'"),
-    "a format that does not exist": ({"format": "jani"}, InvalidParameterError, "'jani'"),
+    "a format that does not exist": ({"format": "xml"}, InvalidParameterError, "'xml'"),
     "ends that do not exist": ({"ends": "sink"}, InvalidParameterError, "'sink'"),
     "a game in DRN": (
         {"model": lambda: a_model(num_players=2), "kind": "drn"},

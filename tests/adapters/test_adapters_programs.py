@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each program is one line
 """Programs in the PRISM language and in JANI: states, numbers, and what is refused where."""
 
 import json
@@ -182,9 +183,9 @@ def test_constants_are_given_by_name(tmp_path):
         InvalidModelError, match=r"line 1, column 15: the constants N, p have no va"
     ):
         with_constants(tmp_path, text)
-    with pytest.raises(UnknownNameError, match="no constant 'n'; known: N, p"):
+    with pytest.raises(UnknownNameError, match=r"no constant 'n'; known: N, p"):
         with_constants(tmp_path, text, constants={"n": 3})
-    with pytest.raises(GamedpError, match="of type int, not double, as 2.5 is"):
+    with pytest.raises(GamedpError, match=r"of type int, not double, as 2\.5 is"):
         with_constants(tmp_path, text, constants={"N": 2.5, "p": 1})
 
 
@@ -235,6 +236,9 @@ REFUSED = {
         "line 1, column 15", "depends on itself",
     ),
     "mdp module n = m [x=y] endmodule": ("line 1, column 16", "no module 'm'"),
+    "mdp module a x : [0..1]; endmodule module b = c [y=z] endmodule module c = a [x=y] endmodule": (
+        "line 1, column 47", "no module 'c' before",
+    ),
     "mdp module m x : [0..1]; endmodule module n = m [z=y] endmodule": (
         "line 1, column 43", "another name for the variable 'x'",
     ),
@@ -341,7 +345,7 @@ def test_a_cut_program_gives_one_clear_error_or_is_whole(tmp_path, cut):
     ids=range(7),
 )  # fmt: skip
 def test_hostile_text_gives_one_clear_error(tmp_path, text):
-    with pytest.raises(InvalidModelError, match=r"model.prism, line 1, column"):
+    with pytest.raises(InvalidModelError, match=r"model\.prism, line 1, column"):
         loaded(tmp_path, text)
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each program is one line
 """Programs for tests: each feature of the languages at least once alone.
 
 Counts of states, choices and transitions are Storm's (stormpy 2.0.0, sparse engine, all labels).

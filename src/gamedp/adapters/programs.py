@@ -17,7 +17,7 @@ from gamedp.errors import DamagedFileError, InvalidModelError, shown
 from gamedp.languages.expressions import Literal, Operation
 from gamedp.languages.jani import read_jani
 from gamedp.languages.prism import read_prism
-from gamedp.languages.programs import DTMC, SMG, Program
+from gamedp.languages.programs import DTMC, SMG, ModelProgram
 from gamedp.languages.tokens import Source
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def parts_of_program(
     path: Path,
     max_bytes: float,
     *,
-    read: Callable[[Source, Mapping[str, Any]], Program],
+    read: Callable[[Source, Mapping[str, Any]], ModelProgram],
     constants: Mapping[str, Any] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
@@ -169,11 +169,11 @@ def _sum_to_one(explored: Explored, ends: NDArray[np.int64]) -> bool:
     return bool((np.add.reduceat(parts[explored.probabilities], ends[:-1]) == common).all())
 
 
-def _has_lines(program: Program) -> bool:
+def _has_lines(program: ModelProgram) -> bool:
     return program.source.line(0) > 0
 
 
-def _lines(program: Program, explored: Explored) -> NDArray[np.int64]:
+def _lines(program: ModelProgram, explored: Explored) -> NDArray[np.int64]:
     """Return the line of the first command of each choice."""
     lines = [
         command.place.source.line(command.place.at)

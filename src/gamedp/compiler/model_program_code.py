@@ -257,7 +257,8 @@ class Code:
         if isinstance(expression, Name):
             kind, low, high = self._ranges[expression.name]
             return Nature(kind, False, max(abs(low), abs(high)))
-        assert isinstance(expression, Operation)
+        if not isinstance(expression, Operation):
+            return expression.place.refuse("a label cannot stand here.")
         operator = expression.operator
         parts = [self._nature(part) for part in expression.operands]
         kind = _kind_of(operator, [part.kind for part in parts])

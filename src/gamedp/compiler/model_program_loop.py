@@ -159,9 +159,9 @@ def value_of(code: Any, looked: Any, memory: Any, number: int) -> int:
             elif kind == NO_LESS:
                 memory[top] = 1 if x >= y else 0
             elif kind == LEAST:
-                memory[top] = x if x < y else y
+                memory[top] = min(x, y)
             elif kind == LARGEST:
-                memory[top] = x if x > y else y
+                memory[top] = max(x, y)
             else:
                 memory[top] = x % y
     return memory[top]

@@ -21,8 +21,17 @@ from gamedp.compiler import model_program_loop as loop
 from gamedp.compiler.limits import LATE, ExplorationBudget
 from gamedp.compiler.model_program_code import MOST_MAGNITUDE, Code, LookedUp
 from gamedp.errors import shown
-from gamedp.languages.expressions import BOOL, Expression, Literal, Name, Operation, Value, evaluate
-from gamedp.languages.programs import DTMC, Branch, Program, Variable
+from gamedp.languages.expressions import (
+    BOOL,
+    Expression,
+    Literal,
+    Name,
+    Operation,
+    Value,
+    evaluate,
+    names_in,
+)
+from gamedp.languages.programs import DTMC, Branch, ModelProgram, Variable
 from gamedp.runtime.jit import MAX_INTERPRETED_NUMBERS, uncompiled
 
 if TYPE_CHECKING:
@@ -46,7 +55,7 @@ MOST_CASES = 4096
 """Largest number of values of a variable that commands are sorted by."""
 
 
-class Numbers:
+class ExactNumbers:
     """Exact values, each with a number."""
 
     def __init__(self) -> None:
@@ -70,7 +79,7 @@ class Explored:
 
     Attributes
     ----------
-    program : Program
+    program : ModelProgram
     values : list of Fraction or float
         What `probabilities` and rewards are numbers of.
     num_starts : int
@@ -89,7 +98,7 @@ class Explored:
     variables : mapping of str to (S,) int64 or bool
     """
 
-    program: Program
+    program: ModelProgram
     values: list[Fraction | float]
     num_starts: int
     choice_offsets: NDArray[np.int64]
@@ -110,13 +119,13 @@ def _plain(name: str) -> Callable[..., int]:
     return uncompiled(getattr(loop, name))
 
 
-class Table:
+class LookUpTable:
     """A hash table that loops look at: the size, where keys, values and masks begin, then these.
 
     Parameters
     ----------
     width : int
-        Numbers of a key.
+        ExactNumbers of a key.
     """
 
     def __init__(self, width: int) -> None:
@@ -159,15 +168,20 @@ class Table:
         flat[values + place] = value
 
 
-def _is_test(expression: Expression) -> bool:
-    """Return whether an expression compares a variable with an integer."""
-    return (
-        isinstance(expression, Operation)
-        and expression.operator == "="
-        and isinstance(expression.operands[0], Name)
-        and isinstance(expression.operands[1], Literal)
-        and type(expression.operands[1].value) is int
-    )
+def _parts_of(condition: Expression) -> tuple[Expression, ...]:
+    """Return what must hold together for a condition to hold."""
+    is_chain = isinstance(condition, Operation) and condition.operator == "&"
+    return condition.operands if isinstance(condition, Operation) and is_chain else (condition,)
+
+
+def _test_of(expression: Expression) -> tuple[str, int] | None:
+    """Return the variable and the integer that an expression compares, if that is all it does."""
+    if not isinstance(expression, Operation) or expression.operator != "=":
+        return None
+    left, right = expression.operands
+    if isinstance(left, Name) and isinstance(right, Literal) and type(right.value) is int:
+        return left.name, right.value
+    return None
 
 
 def _patience() -> float:
@@ -183,14 +197,14 @@ class Exploration:
 
     Parameters
     ----------
-    program : Program
+    program : ModelProgram
     budget : ExplorationBudget
     """
 
-    def __init__(self, program: Program, budget: ExplorationBudget) -> None:
+    def __init__(self, program: ModelProgram, budget: ExplorationBudget) -> None:
         self.program = program
         self.budget = budget
-        self.numbers = Numbers()
+        self.numbers = ExactNumbers()
         self._is_plain = True
         self._patience = float("inf") if config.DISABLE_JIT else _patience()
         self._spent = 0.0
@@ -300,11 +314,11 @@ class Exploration:
         """
         tests: dict[str, dict[int, tuple[int, Expression]]] = {}
         for number, guard in enumerate(guards):
-            is_chain = isinstance(guard, Operation) and guard.operator == "&"
-            parts = guard.operands if is_chain else (guard,)
+            parts = _parts_of(guard)
             for place, part in enumerate(parts):
-                if _is_test(part):
-                    name, value = part.operands[0].name, part.operands[1].value
+                test = _test_of(part)
+                if test is not None:
+                    name, value = test
                     rest: list[Expression] = [*parts[:place], *parts[place + 1 :]]
                     left = (
                         Operation("&", tuple(rest), guard.place)
@@ -338,7 +352,7 @@ class Exploration:
             [0] * len(self.owners), [0] * self.most_parts, [0] * self.most_parts,
             [0] * (self.most_parts * self.most_commands), [0] * self.most_parts,
         )  # fmt: skip
-        self.looked, self.pairs = Table(width + 1), Table(3)
+        self.looked, self.pairs = LookUpTable(width + 1), LookUpTable(3)
         self.memory: Any = []
         self._settle_code()
         self.counters[loop.NEEDED] = FIRST_ROOM
@@ -535,7 +549,8 @@ class Exploration:
             for place, value in enumerate(values):
                 self.memory[place] = value
             loop.pack(self.space, self.memory, 0, self.words_at, self.width)
-            loop.number_of_state(*self.states, self.memory, self.words_at, self.width, 0)
+            words, table, last = self.states
+            loop.number_of_state(words, table, last, self.memory, self.words_at, self.width, 0)
             self.counters[loop.STATES] = 1
             return
         for variable in program.variables:
@@ -547,13 +562,14 @@ class Exploration:
 
     def _seek_starts(self, condition: Expression) -> None:
         """Enter all states in which an expression holds."""
-        low, high = ([bounds[i] for bounds in self.ranges.values()] for i in (1, 2))
+        low = [least for _, least, _ in self.ranges.values()]
+        high = [largest for _, _, largest in self.ranges.values()]
         places = {name: number for number, name in enumerate(self.ranges)}
-        is_chain = isinstance(condition, Operation) and condition.operator == "&"
-        for part in condition.operands if is_chain else (condition,):
+        for part in _parts_of(condition):
             # A variable that can have but one value is not gone through.
-            if _is_test(part):
-                place, value = places[part.operands[0].name], part.operands[1].value
+            test = _test_of(part)
+            if test is not None:
+                place, value = places[test[0]], test[1]
                 if low[place] <= value <= high[place]:
                     low[place] = high[place] = value
         number = self.code.add(condition)
@@ -610,7 +626,7 @@ class Exploration:
 
     def _number(self, looked_up: LookedUp, values: Mapping[str, Any]) -> int:
         """Return the value of an expression, or the number of its exact value."""
-        value = evaluate(looked_up.expression, values)
+        value: Any = evaluate(looked_up.expression, values)
         where = f" in the state {shown(values)}" if values else ""
         place = looked_up.expression.place
         if isinstance(value, float) and not math.isfinite(value):
@@ -638,7 +654,7 @@ class Exploration:
         number = self.numbers.number_of(result)
         self._enter(1, self.pairs, [operation, first, second], number)
 
-    def _enter(self, place: int, table: Table, key: list[int], value: int) -> None:
+    def _enter(self, place: int, table: LookUpTable, key: list[int], value: int) -> None:
         """Enter a key and its value into a table that the loops look at."""
         if not table.enter(key, value, self.known[place]):
             self._form_tables()
@@ -694,10 +710,8 @@ class Exploration:
         )
 
 
-def _known(expression: Expression, program: Program) -> Expression:
+def _known(expression: Expression, program: ModelProgram) -> Expression:
     """Return an expression of constants alone; refuse variables in it."""
-    from gamedp.languages.expressions import names_in
-
     for name in sorted(names_in(expression)):
         if name not in program.constants:
             expression.place.refuse(f"{name!r} is a variable; a constant must stand here.")

@@ -30,16 +30,16 @@ from gamedp.languages.expressions import (
     number_of,
     substitute,
 )
-from gamedp.languages.jani_properties import PropertyWriter, Refused
+from gamedp.languages.jani_properties import PropertyWriter, RefusedError
 from gamedp.languages.programs import (
     DTMC,
     MDP,
     Branch,
     Command,
     Constant,
-    Earned,
+    ModelProgram,
     Module,
-    Program,
+    RewardItem,
     Synchronisation,
     Variable,
     check_program,
@@ -49,7 +49,15 @@ from gamedp.languages.tokens import MOST_DIGITS, Source, TextPlace
 
 KINDS = {"dtmc": DTMC, "mdp": MDP, "lts": MDP}
 
-OPERATORS = {"∧": "&", "∨": "|", "⇒": "=>", "≠": "!=", "≤": "<=", "≥": ">=", "%": "mod"}
+OPERATORS = {
+    "∧": "&",
+    "\N{LOGICAL OR}": "|",
+    "⇒": "=>",
+    "≠": "!=",
+    "≤": "<=",
+    "≥": ">=",
+    "%": "mod",
+}
 """JANI's signs for operators, where they differ."""
 
 BINARY = frozenset(
@@ -58,6 +66,9 @@ BINARY = frozenset(
 )
 
 UNARY = {"¬": "!", "floor": "floor", "ceil": "ceil"}
+
+MOST_PATH = 200
+"""Characters of a place in a message, from where on it is not told more closely."""
 
 CONSTANTS = {"e": math.e, "π": math.pi}
 
@@ -74,6 +85,7 @@ class JaniSource(Source):
 
     def line(self, at: int) -> int:
         """Return 0: parts of JSON are not known by lines."""
+        del at
         return 0
 
     def place(self, path: str) -> TextPlace:
@@ -177,36 +189,45 @@ class JaniReader:
         if operator == "call":
             return self._call(value, path, names, depth)
         if operator == "ite":
-            parts = [operand("if"), operand("then")]
-            rest = value.get("else")
-            while isinstance(rest, dict) and rest.get("op") == "ite":
-                parts += [
-                    self.expression(rest.get(key), f"{path}.else.{key}", names, depth + 1)
-                    for key in ("if", "then")
-                ]
-                rest = rest.get("else")
-            parts.append(self.expression(rest, f"{path}.else", names, depth + 1))
-            return Operation("?", tuple(parts), place)
-        if operator == "-" and "exp" in value:
-            return Operation("-", (operand("exp"),), place)
-        if operator in UNARY:
-            return Operation(UNARY[operator], (operand("exp"),), place)
+            return Operation("?", self._cases(value, path, names, depth), place)
+        if operator in UNARY or (operator == "-" and "exp" in value):
+            return Operation(UNARY.get(operator, operator), (operand("exp"),), place)
         if operator in ("abs", "sgn", "trc"):
             return _derived(operator, operand("exp"), place)
         if operator not in BINARY:
             self.refuse(path, f"the operator {shown(written)} is not supported.")
         if operator in CHAINS:
-            # Long chains are deep in JANI, and flat here.
-            operands: list[Expression] = []
-            rest = [value]
-            while rest:
-                next_one = rest.pop()
-                if isinstance(next_one, dict) and next_one.get("op") == written:
-                    rest += [next_one.get("right"), next_one.get("left")]
-                else:
-                    operands.append(self.expression(next_one, path, names, depth + 1))
-            return Operation(operator, tuple(operands), place)
+            return Operation(operator, self._chain(value, path, names, depth), place)
         return Operation(operator, (operand("left"), operand("right")), place)
+
+    def _cases(
+        self, value: Any, path: str, names: Mapping[str, Expression], depth: int
+    ) -> tuple[Expression, ...]:
+        """Return conditions and values in turn, and the value if no condition holds."""
+        parts: list[Expression] = []
+        rest = value
+        while isinstance(rest, dict) and rest.get("op") == "ite":
+            parts += [
+                self.expression(rest.get(key), f"{path}.{key}", names, depth + 1)
+                for key in ("if", "then")
+            ]
+            rest, path = rest.get("else"), f"{path}.else" if len(path) < MOST_PATH else path
+        parts.append(self.expression(rest, path, names, depth + 1))
+        return tuple(parts)
+
+    def _chain(
+        self, value: Any, path: str, names: Mapping[str, Expression], depth: int
+    ) -> tuple[Expression, ...]:
+        """Return the operands of a chain of one operator, which is deep in JANI, and flat here."""
+        operands: list[Expression] = []
+        rest = [value]
+        while rest:
+            part = rest.pop()
+            if isinstance(part, dict) and part.get("op") == value["op"]:
+                rest += [part.get("right"), part.get("left")]
+            else:
+                operands.append(self.expression(part, path, names, depth + 1))
+        return tuple(operands)
 
     def _call(
         self, value: Any, path: str, names: Mapping[str, Expression], depth: int
@@ -364,7 +385,7 @@ class JaniReader:
         begin = self.part(edge, "location", str, path)
         if begin not in numbers:
             self.refuse(path, f"there is no location {shown(begin)}.")
-        conditions = [_is(at, numbers[begin], place)] if at else []
+        conditions: list[Expression] = [_is(at, numbers[begin], place)] if at else []
         if "guard" in edge:
             given = self.part(edge["guard"], "exp", object, f"{path}.guard")
             conditions.append(self.expression(given, f"{path}.guard", names))
@@ -419,11 +440,11 @@ class JaniReader:
                     rewards[ref] = value
                     self.set_on_edges.add(ref)
                 continue
-            target = names.get(ref, Name(ref, self.source.place(path)))
-            assert isinstance(target, Name)
-            if target.name in pending and target.name not in seen:
+            target = names.get(ref)
+            known = target.name if isinstance(target, Name) else ref
+            if known in pending and known not in seen:
                 self.refuse(path, f"{ref!r} is assigned twice.")
-            pending[target.name] = value
+            pending[known] = value
         return Branch(probability, pending, rewards)
 
     def value_of_transient(self, name: str) -> Expression:
@@ -453,7 +474,7 @@ def _derived(operator: str, inner: Expression, place: TextPlace) -> Operation:
     return Operation("?", (positive, floor, ceil), place)
 
 
-def read_jani(source: Source, given: Mapping[str, Any]) -> Program:
+def read_jani(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     """Return the program of a text.
 
     Parameters
@@ -491,7 +512,7 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> Program:
     modules = [_without_transients(module, transient) for module in modules]
     place = reader.source.place("the model")
     rewards = {
-        name: (Earned(None, Literal(True, place), transient[name], place),)
+        name: (RewardItem(None, Literal(True, place), transient[name], place),)
         for name, (of_type, _) in reader.transients.items()
         if of_type != BOOL
     }
@@ -502,7 +523,7 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> Program:
         name = reader.part(declared, "name", str, "properties")
         try:
             properties[name] = writer.text_of(declared.get("expression"), f"properties.{name}")
-        except Refused as error:
+        except RefusedError as error:
             notes.append(f"the property {name!r} is left out: {error}")
     starts = tuple(reader.starts)
     initial = None
@@ -511,10 +532,10 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> Program:
             Literal(True, place) if not starts else Operation("&", (*starts, _true(place)), place)
         )
     variables = reader.variables if initial is not None else _with_starts(reader)
-    program = Program(
+    program = ModelProgram(
         source=reader.source,
         kind=KINDS[kind],
-        constants=values_of_constants(reader.source, constants, given),
+        constants=values_of_constants(constants, given),
         variables=tuple(variables),
         modules=tuple(modules),
         synchronisations=_synchronisations(reader, system, modules),
@@ -540,10 +561,9 @@ def _with_starts(reader: JaniReader) -> list[Variable]:
     """Return the variables with their initial values."""
     found = {}
     for start in reader.starts:
-        assert isinstance(start, Operation)
-        variable, value = start.operands
-        assert isinstance(variable, Name)
-        found[variable.name] = value
+        match start:
+            case Operation(operator="=", operands=(Name() as variable, value)):
+                found[variable.name] = value
     return [attrs.evolve(each, initial=found[each.name]) for each in reader.variables]
 
 

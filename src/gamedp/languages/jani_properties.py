@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gamedp.errors import GamedpError, shown
 from gamedp.languages.expressions import (
@@ -13,13 +13,10 @@ from gamedp.languages.expressions import (
     Expression,
     Label,
     Literal,
-    Name,
     Operation,
+    Value,
 )
-from gamedp.languages.programs import Earned
-
-if TYPE_CHECKING:
-    from gamedp.languages.jani import JaniReader
+from gamedp.languages.programs import RewardItem
 
 COMPARED = {"≤": "<=", "≥": ">=", "<": "<", ">": ">", "=": "="}
 
@@ -28,35 +25,37 @@ FILTERS = {
     "argmax": "argmax", "∀": "forall", "∃": "exists", "values": "print",
 }  # fmt: skip
 
+LABELS = {"initial": '"init"', "deadlock": '"deadlock"'}
+
 QUANTIFIERS = frozenset({"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"})
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A property that cannot be expressed; the message says why."""
 
 
 def written(expression: Expression) -> str:
     """Return an expression as text, with brackets around each operation."""
     if isinstance(expression, Literal):
-        value = expression.value
-        if isinstance(value, bool):
-            return str(value).lower()
-        if isinstance(value, Fraction):
-            return f"({value.numerator}/{value.denominator})"
-        return str(value) if value >= 0 else f"({value})"
-    if isinstance(expression, Name):
-        return expression.name
-    if isinstance(expression, Label):
-        return f'"{expression.name}"'
+        return _written_number(expression.value)
+    if not isinstance(expression, Operation):
+        is_label = isinstance(expression, Label)
+        return f'"{expression.name}"' if is_label else expression.name
     operator, parts = expression.operator, list(map(written, expression.operands))
     if operator in FUNCTIONS:
         return f"{operator}({', '.join(parts)})"
     if operator == "?":
         pairs = zip(parts[:-1:2], parts[1::2], strict=True)
         return f"({' '.join(f'{given} ? {value} :' for given, value in pairs)} {parts[-1]})"
-    if len(parts) == 1:
-        return f"({operator}{parts[0]})"
-    return f"({f' {operator} '.join(parts)})"
+    return f"({operator}{parts[0]})" if len(parts) == 1 else f"({f' {operator} '.join(parts)})"
+
+
+def _written_number(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Fraction):
+        return f"({value.numerator}/{value.denominator})"
+    return str(value) if value >= 0 else f"({value})"
 
 
 class PropertyWriter:
@@ -66,11 +65,11 @@ class PropertyWriter:
     ----------
     reader : JaniReader
         Has read the model.
-    rewards : mapping of str to tuple of Earned
+    rewards : mapping of str to tuple of RewardItem
         The rewards of states, by the names of transient variables.
     """
 
-    def __init__(self, reader: JaniReader, rewards: Mapping[str, tuple[Earned, ...]]) -> None:
+    def __init__(self, reader: Any, rewards: Mapping[str, tuple[RewardItem, ...]]) -> None:
         self.reader = reader
         self.rewards = dict(rewards)
 
@@ -79,7 +78,7 @@ class PropertyWriter:
 
         Raises
         ------
-        Refused
+        RefusedError
             If it cannot be expressed.
         """
         try:
@@ -87,7 +86,7 @@ class PropertyWriter:
                 return self._filter(value, path)
             return self._state(value, path)
         except GamedpError as error:
-            raise Refused(str(error)) from None
+            raise RefusedError(str(error)) from None
 
     def _filter(self, value: Any, path: str) -> str:
         inner, states = self._state(value.get("values"), path), value.get("states")
@@ -96,16 +95,14 @@ class PropertyWriter:
             return inner
         if value.get("fun") not in FILTERS:
             message = f"the filter {shown(value.get('fun'))} is not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         return f"filter({FILTERS[value['fun']]}, {inner}, {self._state(states, path)})"
 
     def _state(self, value: Any, path: str) -> str:
         """Return the text of a formula that is true or false, or a number, in each state."""
         operator = value.get("op") if isinstance(value, dict) else None
-        if operator == "initial":
-            return '"init"'
-        if operator == "deadlock":
-            return '"deadlock"'
+        if operator in LABELS:
+            return LABELS[operator]
         if operator in QUANTIFIERS:
             return self._quantified(value, path, "=?")
         if operator in COMPARED:
@@ -113,13 +110,16 @@ class PropertyWriter:
             if isinstance(left, dict) and left.get("op") in QUANTIFIERS:
                 bound = written(self._plain(right, path))
                 return self._quantified(left, path, f"{COMPARED[operator]}{bound}")
-        if operator in ("∧", "∨", "⇒"):
-            sign = {"∧": "&", "∨": "|", "⇒": "=>"}[operator]
+        if operator in ("∧", "\N{LOGICAL OR}", "⇒"):
+            sign = {"∧": "&", "\N{LOGICAL OR}": "|", "⇒": "=>"}[operator]
             left, right = (self._state(value.get(key), path) for key in ("left", "right"))
             return f"({left} {sign} {right})"
-        if operator == "¬":
-            return f"(!{self._state(value.get('exp'), path)})"
-        return written(self._plain(value, path))
+        is_not = operator == "¬"
+        return (
+            f"(!{self._state(value.get('exp'), path)})"
+            if is_not
+            else (written(self._plain(value, path)))
+        )
 
     def _plain(self, value: Any, path: str) -> Expression:
         """Return an expression of variables and labels."""
@@ -128,7 +128,8 @@ class PropertyWriter:
         for name, (kind, _) in self.reader.transients.items():
             is_label = kind == BOOL
             names[name] = Label(name, place) if is_label else self.reader.value_of_transient(name)
-        return self.reader.expression(value, path, names)
+        found: Expression = self.reader.expression(value, path, names)
+        return found
 
     def _quantified(self, value: Any, path: str, bound: str) -> str:
         kind, optimum = value["op"][0], value["op"][1:]
@@ -146,7 +147,7 @@ class PropertyWriter:
             what = f"I={written(self._plain(value['step-instant'], path))}"
         elif "time-instant" in value or "reward-instants" in value:
             message = "rewards at a time are not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         else:
             what = "C"
         return f'R{{"{name}"}}{optimum}{bound} [ {what} ]'
@@ -155,7 +156,7 @@ class PropertyWriter:
         """Return the name of the reward that an expected value is about."""
         if not isinstance(accumulate, list) or not set(accumulate) <= {"steps", "exit"}:
             message = f"to accumulate {shown(accumulate)} is not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         reader = self.reader
         transients = reader.transients
         is_reward = isinstance(value, str) and value in transients
@@ -166,7 +167,7 @@ class PropertyWriter:
                 return str(value)
             if on_edges and in_states:
                 message = f"{value!r} is earned in states and on edges; both must be accumulated"
-                raise Refused(message)
+                raise RefusedError(message)
         place = reader.source.place(path)
         found = self._plain(value, path)
         if is_reward:
@@ -174,21 +175,21 @@ class PropertyWriter:
             found = Literal(0, place)
         elif not isinstance(found, Literal) and "steps" in accumulate:
             message = "to accumulate an expression of variables at steps is not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         elif len(set(accumulate)) == 2:
             found = Operation("+", (found, found), place)
         name = f"{written(found)} for each {' and '.join(accumulate) or 'nothing'}".replace('"', "")
-        self.rewards[name] = (Earned(None, Literal(True, place), found, place),)
+        self.rewards[name] = (RewardItem(None, Literal(True, place), found, place),)
         return name
 
     def _path(self, value: Any, path: str) -> str:
         if not isinstance(value, dict) or value.get("op") not in ("F", "G", "X", "U", "W", "R"):
             message = f"the path formula {shown(value)} is not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         for key in ("time-bounds", "reward-bounds"):
             if key in value:
                 message = f"{key!r} are not supported"
-                raise Refused(message)
+                raise RefusedError(message)
         operator = value["op"] + self._bounds(value.get("step-bounds"), path)
         if "exp" in value:
             return f"{operator} {self._state(value['exp'], path)}"
@@ -201,7 +202,7 @@ class PropertyWriter:
             return ""
         if not isinstance(bounds, dict) or not set(bounds) & {"upper", "lower"}:
             message = f"the bounds {shown(bounds)} are not supported"
-            raise Refused(message)
+            raise RefusedError(message)
         texts = {
             key: written(self._plain(bounds[key], path))
             for key in ("lower", "upper")

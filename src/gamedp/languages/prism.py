@@ -31,10 +31,10 @@ from gamedp.languages.programs import (
     Branch,
     Command,
     Constant,
-    Earned,
+    ModelProgram,
     Module,
-    Player,
-    Program,
+    ProgramPlayer,
+    RewardItem,
     Synchronisation,
     Variable,
     check_program,
@@ -89,8 +89,8 @@ class PrismReader(ExpressionReader):
         self.modules: dict[str, Module] = {}
         self.copies: list[tuple[str, Token, dict[str, str], TextPlace]] = []
         self.labels: dict[str, Expression] = {}
-        self.rewards: dict[str, tuple[Earned, ...]] = {}
-        self.players: list[Player] = []
+        self.rewards: dict[str, tuple[RewardItem, ...]] = {}
+        self.players: list[ProgramPlayer] = []
         self.initial: Expression | None = None
         self._names: dict[str, TextPlace] = {}
 
@@ -125,7 +125,7 @@ class PrismReader(ExpressionReader):
         if token.text in REFUSED:
             token.place.refuse(
                 f"{token.text!r} stands for {REFUSED[token.text]}, which is not supported; "
-                f"programs of the kinds {', '.join((DTMC, MDP, SMG))} are."
+                f"programs of the kinds {DTMC}, {MDP} and {SMG} are."
             )
 
     def name(self, what: str, *, new: bool = False) -> Token:
@@ -280,7 +280,7 @@ class PrismReader(ExpressionReader):
                 self.expect("]")
             guard = self.expression()
             self.expect(":")
-            items.append(Earned(action, guard, self.expression(), place))
+            items.append(RewardItem(action, guard, self.expression(), place))
             self.expect(";")
         self.rewards[name] = tuple(items)
 
@@ -298,10 +298,10 @@ class PrismReader(ExpressionReader):
         self.expect("endplayer")
         if any(token.text == other.name for other in self.players):
             token.place.refuse(f"the player {token.text!r} has been declared before.")
-        self.players.append(Player(token.text, tuple(modules), tuple(actions), token.place))
+        self.players.append(ProgramPlayer(token.text, tuple(modules), tuple(actions), token.place))
 
 
-def read_prism(source: Source, given: Mapping[str, Any]) -> Program:
+def read_prism(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     """Return the program of a text.
 
     Parameters
@@ -320,19 +320,20 @@ def read_prism(source: Source, given: Mapping[str, Any]) -> Program:
     formulas = _formulas(reader)
     put = _replacing(formulas)
     modules = {name: _changed(module, put) for name, module in reader.modules.items()}
+    waiting = {name for name, *_ in reader.copies}
     for name, base, names, place in reader.copies:
-        if base.text not in modules or base.text == name:
+        if base.text not in modules or base.text in waiting:
             base.place.refuse(f"there is no module {base.text!r} before this one.")
         modules[name] = _renamed(reader, modules[base.text], name, names, place)
+        waiting.remove(name)
     variables = [_with(variable, put) for variable in reader.variables]
     known = {variable.name for variable in variables}
     for module in modules.values():
         variables += [each for each in module.variables if each.name not in known]
-    program = Program(
+    program = ModelProgram(
         source=source,
         kind=reader.kind or MDP,
         constants=values_of_constants(
-            source,
             {
                 name: attrs.evolve(each, value=None if each.value is None else put(each.value))
                 for name, each in reader.constants.items()
@@ -378,12 +379,11 @@ def _formulas(reader: PrismReader) -> dict[str, Expression]:
 
 def _with(variable: Variable, change: Callable[[Expression], Expression]) -> Variable:
     """Return a variable with changed expressions."""
-    changed = {
-        field: change(part)
-        for field in ("low", "high", "initial")
-        if (part := getattr(variable, field)) is not None
-    }
-    return attrs.evolve(variable, **changed)
+    low, high, initial = (
+        None if part is None else change(part)
+        for part in (variable.low, variable.high, variable.initial)
+    )
+    return attrs.evolve(variable, low=low, high=high, initial=initial)
 
 
 def _changed(module: Module, change: Callable[[Expression], Expression]) -> Module:
@@ -460,7 +460,7 @@ def _synchronisations(modules: tuple[Module, ...]) -> tuple[Synchronisation, ...
     )
 
 
-def _check_names(program: Program) -> None:
+def _check_names(program: ModelProgram) -> None:
     """Refuse rewards and players of actions and modules that there are not, and their like."""
     if not program.modules:
         TextPlace(program.source, len(program.source.text)).refuse("there is no module.")
@@ -473,6 +473,10 @@ def _check_names(program: Program) -> None:
         if program.players:
             program.players[0].place.refuse(f"a program of kind {program.kind} has no players.")
         program.modules[0].place.refuse("a game needs players: player name module, [action] ...")
+    _check_players(program, actions)
+
+
+def _check_players(program: ModelProgram, actions: set[str]) -> None:
     modules = {module.name for module in program.modules}
     taken: set[str] = set()
     for player in program.players:

@@ -85,7 +85,7 @@ class Branch:
 
 @attrs.frozen
 class Command:
-    """What a module may do where a guard holds.
+    """A choice of a module where a guard holds.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Module:
 
 
 @attrs.frozen
-class Earned:
+class RewardItem:
     """A reward of states, or of an action in them.
 
     Attributes
@@ -126,7 +126,7 @@ class Earned:
 
 
 @attrs.frozen
-class Player:
+class ProgramPlayer:
     """A player of a game, and the modules and actions that it controls."""
 
     name: str
@@ -153,7 +153,7 @@ class Synchronisation:
 
 
 @attrs.frozen(eq=False, kw_only=True)
-class Program:
+class ModelProgram:
     """A program whose formulas have been put in, and whose constants have values.
 
     Attributes
@@ -182,8 +182,8 @@ class Program:
     modules: tuple[Module, ...]
     synchronisations: tuple[Synchronisation, ...]
     labels: Mapping[str, Expression] = attrs.field(factory=dict)
-    rewards: Mapping[str, tuple[Earned, ...]] = attrs.field(factory=dict)
-    players: tuple[Player, ...] = ()
+    rewards: Mapping[str, tuple[RewardItem, ...]] = attrs.field(factory=dict)
+    players: tuple[ProgramPlayer, ...] = ()
     initial: Expression | None = None
     formulas: Mapping[str, Expression] = attrs.field(factory=dict)
     properties: Mapping[str, str] = attrs.field(factory=dict)
@@ -202,7 +202,7 @@ def type_of_value(value: Value) -> str:
 
 
 def values_of_constants(
-    source: Source, declared: Mapping[str, Constant], given: Mapping[str, Any]
+    declared: Mapping[str, Constant], given: Mapping[str, Any]
 ) -> dict[str, Value]:
     """Return the value of each constant: the given one, or else that in the text.
 
@@ -217,7 +217,8 @@ def values_of_constants(
     """
     for name in given:
         if name not in declared:
-            raise UnknownNameError.nearest("constant", name, declared)
+            error = UnknownNameError.nearest("constant", name, declared)
+            raise error
     values: dict[str, Value] = {}
     rest = dict(declared)
     missing = [name for name, each in rest.items() if each.value is None and name not in given]
@@ -231,7 +232,7 @@ def values_of_constants(
     while rest:
         known = len(values)
         for constant in list(rest.values()):
-            value = _value_if_known(source, constant, given, values, rest)
+            value = _value_if_known(constant, given, values, rest)
             if value is not None:
                 values[constant.name] = value
                 del rest[constant.name]
@@ -242,7 +243,6 @@ def values_of_constants(
 
 
 def _value_if_known(
-    source: Source,
     constant: Constant,
     given: Mapping[str, Any],
     values: Mapping[str, Value],
@@ -253,8 +253,7 @@ def _value_if_known(
         value = given_value(constant.name, given[constant.name])
         place: TextPlace | None = None
     else:
-        assert constant.value is not None
-        if any(name in rest for name in names_in(constant.value)):
+        if constant.value is None or any(name in rest for name in names_in(constant.value)):
             return None
         value = evaluate_constant(constant.value, values)
         place = constant.value.place
@@ -290,7 +289,7 @@ def given_value(name: str, value: Any) -> Value:
     raise InvalidParameterError(message)
 
 
-def check_program(program: Program) -> None:
+def check_program(program: ModelProgram) -> None:
     """Refuse wrong types, and updates of variables that are not the module's.
 
     Raises
@@ -302,11 +301,7 @@ def check_program(program: Program) -> None:
     owned = {each.name for module in program.modules for each in module.variables}
     shared = {each.name for each in program.variables} - owned
     for variable in program.variables:
-        for bound in (variable.low, variable.high):
-            if bound is not None:
-                _need(bound, INT, types, "a bound of a range")
-        if variable.initial is not None:
-            _need(variable.initial, variable.kind, types, "an initial value")
+        _check_variable(variable, types)
     for module in program.modules:
         own = shared | {each.name for each in module.variables}
         for command in module.commands:
@@ -322,7 +317,15 @@ def check_program(program: Program) -> None:
         _need(program.initial, BOOL, types, "what holds in initial states")
 
 
-def _check_synchronisations(program: Program) -> None:
+def _check_variable(variable: Variable, types: Mapping[str, str]) -> None:
+    for bound in (variable.low, variable.high):
+        if bound is not None:
+            _need(bound, INT, types, "a bound of a range")
+    if variable.initial is not None:
+        _need(variable.initial, variable.kind, types, "an initial value")
+
+
+def _check_synchronisations(program: ModelProgram) -> None:
     """Refuse commands of two modules that would change one variable together."""
     changed: dict[tuple[int, str], dict[str, TextPlace]] = {}
     for number, module in enumerate(program.modules):

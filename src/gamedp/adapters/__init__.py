@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from gamedp.runtime.registry import FORMATS, find, registered
 if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
     from gamedp.model.model import Model
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = [
     "FileFormat",
@@ -65,13 +67,17 @@ def _format(path: Path, given: Any) -> FileFormat:
     return found
 
 
-def read_model(
+def read_model(  # noqa: PLR0913 - a file, and how far to explore a program
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002 - the word that everyone expects
     coalition: Iterable[str | int] | None = None,
     normalise: bool = False,
+    constants: Mapping[str, Any] | None = None,
+    max_states: float | None = None,
+    max_seconds: float | None = None,
     max_bytes: float | None = None,
+    progress: ProgressCallback | None = None,
 ) -> LoadedModel:
     """Read a model from a file of another tool.
 
@@ -92,6 +98,8 @@ def read_model(
         * ``.tra``: PRISM's explicit files [2]_; those beside it with the same name and the endings
           ``.lab``, ``.sta``, ``.srew`` and ``.trew`` are read, too. Storm's older dialect is
           understood;
+        * ``.prism``, ``.pm``, ``.nm``, ``.smg``: a program in the PRISM language [3]_;
+        * ``.jani``: a program in the JANI format [4]_;
         * the name of a format of an installed package: see :class:`gamedp.adapters.FileFormat`.
     format : str, optional
         The format of the file, such as ``"umb"``, if the ending of its name does not show it.
@@ -101,9 +109,17 @@ def read_model(
     normalise : bool
         Whether probabilities that miss one by more than 1e-5, but lie between 0.9 and 1.1 in total,
         are divided by their sum, too; see :meth:`gamedp.Model.from_arrays`.
+    constants : mapping of str to number or str, optional
+        The values of a program's constants: truth values, integers, :class:`fractions.Fraction`,
+        decimals, which stand for themselves, or texts such as ``"1/3"``.
+    max_states, max_seconds : float, optional
+        Limits of exploring a program.
     max_bytes : float, optional
         The largest unpacked size of a file, and the most memory that its states may take, as a few
-        bytes could fill it. If not given, 1 GiB, or 20 times the size of the file if that is more.
+        bytes could fill it. If not given, 1 GiB, or 20 times the size of the file if that is more;
+        for a program, as for :func:`gamedp.compile`.
+    progress : callable, optional
+        Called with a :class:`gamedp.Progress` now and then while a program is explored.
 
     Returns
     -------
@@ -119,7 +135,10 @@ def read_model(
     InvalidParameterError
         If the format is not known.
     LimitExceededError
-        If the file unpacks to more than `max_bytes`, or its states take more.
+        If the file unpacks to more than `max_bytes`, or its states take more; or another limit is
+        reached.
+    UnknownNameError
+        If a program has no such constant.
     OSError
         If the file cannot be read.
 
@@ -127,6 +146,8 @@ def read_model(
     ----------
     .. [1] https://github.com/pmc-tools/umb
     .. [2] https://www.prismmodelchecker.org/manual/Appendices/ExplicitModelFiles
+    .. [3] https://www.prismmodelchecker.org/manual/ThePRISMLanguage
+    .. [4] https://jani-spec.org
 
     Examples
     --------
@@ -152,12 +173,36 @@ def read_model(
     <LoadedModel coin.drn: <Model 2 states, 2 choices, 3 transitions>; ...; rewards 'flips'>
     >>> loaded.states("heads")
     array([False,  True])
+
+    A walk, in the PRISM language:
+
+    >>> path = pathlib.Path(folder.name, "walk.prism")
+    >>> _ = path.write_text('''dtmc
+    ... const int n;
+    ... module walk
+    ...     x : [0..n] init 1;
+    ...     [] x > 0 & x < n -> 1/3 : (x' = x + 1) + 2/3 : (x' = x - 1);
+    ... endmodule
+    ... ''')
+    >>> loaded = gamedp.read_model(path, constants={"n": 4})
+    >>> gamedp.ask(loaded, "P>=1/15 [ F x=n ]").holds
+    'yes'
     >>> folder.cleanup()
     """
     path = as_path(path)
-    reader = _format(path, format).read
-    most = max(UNPACKED, RATIO * path.stat().st_size) if max_bytes is None else int(max_bytes)
-    return assemble(reader(path, most), coalition, normalise=normalise)
+    found = _format(path, format)
+    given = {"constants": constants, "max_states": max_states, "max_seconds": max_seconds}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if found.is_program:
+        limit = math.inf if max_bytes is None else max_bytes
+        parts = found.read(path, limit, progress=progress, **options)
+    elif options:
+        message = f"{next(iter(options))} is for programs; {path.name} lists all of its states."
+        raise InvalidParameterError(message)
+    else:
+        size = max(UNPACKED, RATIO * path.stat().st_size) if max_bytes is None else int(max_bytes)
+        parts = found.read(path, size)
+    return assemble(parts, coalition, normalise=normalise)
 
 
 def write_model(

@@ -70,6 +70,8 @@ class LoadedModel:
         The constants of a program: bool, int, :class:`fractions.Fraction`, or float.
     formulas : mapping of str to Expression
         The expressions that a program has names for, see :mod:`gamedp.languages.expressions`.
+    properties : mapping of str to str
+        The formulas in the file, by their names: what :func:`gamedp.ask` may be asked.
     path : Path
         The file that was read.
     notes : tuple of str
@@ -89,6 +91,7 @@ class LoadedModel:
     state_rewards: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)
     constants: Mapping[str, Value] = attrs.field(factory=dict)
     formulas: Mapping[str, Expression] = attrs.field(factory=dict)
+    properties: Mapping[str, str] = attrs.field(factory=dict)
     path: Path
     notes: tuple[str, ...] = ()
 

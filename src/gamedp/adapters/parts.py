@@ -134,6 +134,9 @@ class FileFormat:
         ``files(parts)`` returns the files to write, ``parts.path`` among them, each with a function
         that writes it into a binary file. It raises :class:`gamedp.InvalidModelError` if the format
         cannot express the model. None if the format can only be read.
+    is_program : bool
+        Whether a file says how states follow each other, so that they are explored. `read` then
+        takes `constants`, `max_states`, `max_seconds` and `progress`, too, as keywords.
 
     Examples
     --------
@@ -157,8 +160,9 @@ class FileFormat:
     >>> ROADS = FileFormat(read=read_roads)
     """
 
-    read: Callable[[Path, int], Parts]
+    read: Callable[..., Parts]
     files: Callable[[Parts], Mapping[Path, Callable[[BinaryIO], object]]] | None = None
+    is_program: bool = False
 
 
 def check_memory(
@@ -288,6 +292,7 @@ def assemble(
         },
         constants=parts.constants,
         formulas=parts.formulas,
+        properties=parts.properties,
         path=parts.path,
         notes=tuple(notes),
     )

@@ -19,6 +19,7 @@ from gamedp.languages.jani import read_jani
 from gamedp.languages.prism import read_prism
 from gamedp.languages.programs import DTMC, SMG, ModelProgram
 from gamedp.languages.tokens import Source
+from gamedp.runtime.machine import available_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +72,7 @@ def parts_of_program(
     ----------
     path : Path
     max_bytes, max_states, max_seconds : float
-        Limits of the exploration.
+        Limits of the exploration; of memory, nine tenths of what is free if it is infinite.
     read : function
         Returns the program of a text with values of constants.
     constants : mapping of str to number, optional
@@ -85,7 +86,8 @@ def parts_of_program(
     from gamedp.compiler.model_programs import Exploration  # noqa: PLC0415 - brings numba along
 
     program = read(Source(str(path), text_of(path)), constants or {})
-    limits = ExplorationLimits(max_states, max_seconds, max_bytes)
+    room = available_bytes() if max_bytes == math.inf else max_bytes
+    limits = ExplorationLimits(max_states, max_seconds, room)
     explored = Exploration(program, ExplorationBudget(limits, progress)).run()
     is_chain = program.kind == DTMC
     offsets, ends = explored.choice_offsets, explored.transition_offsets
@@ -316,8 +318,8 @@ def _means(explored: Explored, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return means
 
 
-PRISM = FileFormat(read=functools.partial(parts_of_program, read=read_prism))
-"""The PRISM language. What reads it takes `constants` and limits as keywords, besides."""
+PRISM = FileFormat(functools.partial(parts_of_program, read=read_prism), is_program=True)
+"""The PRISM language."""
 
-JANI = FileFormat(read=functools.partial(parts_of_program, read=read_jani))
-"""The JANI format, likewise."""
+JANI = FileFormat(functools.partial(parts_of_program, read=read_jani), is_program=True)
+"""The JANI format."""

@@ -10,7 +10,7 @@ from cyclopts import Group, Parameter
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_model_file, make_game
+from gamedp.cli.games import is_model_file, is_program, make_game
 from gamedp.cli.options import (
     FILE,
     OBJECTIVE,
@@ -137,10 +137,12 @@ def _problem(name: str, settings: list[str], objective: ObjectiveOptions, file: 
     if not _is_file(name):
         file.refuse()
         return make_game(thing, [*settings, *own])
-    if settings:
-        refuse(f"--set is for games; {thing} is a file.")
+    names = {*settings_of(FileOptions), *settings_of(ObjectiveOptions)}
+    if is_program(thing):  # what is no option is a constant
+        settings = [*settings, *(text for text in own if text.partition("=")[0] not in names)]
+        own = [text for text in own if text.partition("=")[0] in names]
     file, objective = _with_own(file, own), _with_own(objective, own)
-    question = question_about(file.read(thing, None), file, objective)
+    question = question_about(file.read(thing, settings), file, objective)
     return gamedp.Problem(question.model, question.objective)
 
 

@@ -24,7 +24,7 @@ from gamedp.questions.expressions import states_of, states_where
 from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged
 from gamedp.runtime.encoding import declared_fields, fields_of
 from gamedp.runtime.options import settings_of
-from gamedp.runtime.registry import GAMES, find, registered
+from gamedp.runtime.registry import FORMATS, GAMES, find, registered
 
 if TYPE_CHECKING:
     from gamedp.adapters import LoadedModel
@@ -127,6 +127,13 @@ def is_model_file(name: str) -> bool:
     if suffix in {"", ".py"} or ":" in suffix:
         return False
     return first_value(name)[1] is None  # such as openspiel:pig(p=0.5)
+
+
+def is_program(name: str) -> bool:
+    """Return whether GAME is a file with a program, whose states are explored."""
+    kind = Path(name).suffix.lower().removeprefix(".")
+    known = registered(FORMATS)
+    return kind in known and bool(getattr(find(FORMATS, kind), "is_program", False))
 
 
 def class_named(name: str, group: str = GAMES) -> type:

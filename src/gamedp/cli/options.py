@@ -10,7 +10,8 @@ import attrs
 from cyclopts import Group, Parameter
 
 import gamedp
-from gamedp.cli.texts import make, refuse
+from gamedp.cli.games import is_program
+from gamedp.cli.texts import assignments, make, refuse
 from gamedp.errors import shown
 from gamedp.model.objectives import (
     AverageReward,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from cyclopts import Token
 
     from gamedp.adapters import LoadedModel
+    from gamedp.runtime.limit import ProgressCallback
 
 
 def names_in(group: str) -> Callable[[object], Iterable[str]]:
@@ -256,12 +258,6 @@ class ExploreOptions:
     max_seconds: float | None = None
     max_bytes: Bytes = None
 
-    def for_file(self) -> float | None:
-        """Return the limit of the memory for a file; refuse options for games alone."""
-        if attrs.evolve(self, max_bytes=None) != ExploreOptions():
-            refuse("the options for building a model are for games; a file holds a model.")
-        return self.max_bytes
-
     def keywords(self) -> dict[str, Any]:
         """Return the options, as keywords of :func:`gamedp.solve` and :func:`gamedp.compile`."""
         return {
@@ -390,10 +386,30 @@ class FileOptions:
     coalition: list[str] | None = None
     normalise: Flag = False
 
-    def read(self, path: str, max_bytes: float | None) -> LoadedModel:
-        """Return the model in a file."""
+    def read(
+        self,
+        path: str,
+        settings: Iterable[str] | None = None,
+        explore: ExploreOptions | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> LoadedModel:
+        """Return the model in a file; of a program, with these constants and within limits."""
+        explore = ExploreOptions() if explore is None else explore
+        constants = assignments(settings or (), option="--set")
+        options: dict[str, Any] = {"max_bytes": explore.max_bytes}
+        if is_program(path):
+            if explore.compile != ExploreOptions().compile:
+                refuse("--compile is for games; a program is read by loops that are kept.")
+            options |= {"constants": constants, "progress": progress} | explore.keywords()
+            del options["compile"]
+        elif constants:
+            refuse(f"--set is for games and programs; {path} lists all of its states.")
+        elif attrs.evolve(explore, max_bytes=None) != ExploreOptions():
+            refuse(
+                f"the options for exploring are for games and programs; {path} lists its states."
+            )
         return gamedp.read_model(
-            path, coalition=self.coalition, normalise=self.normalise, max_bytes=max_bytes
+            path, coalition=self.coalition, normalise=self.normalise, **options
         )
 
     def refuse(self) -> None:

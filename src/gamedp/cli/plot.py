@@ -215,8 +215,8 @@ def _thing(
             refuse(f"{game} holds a solution: the options for solving do not apply.")
         solution = load_saved(game, rules, settings)
         return solution, solution.objective, None
-    if names_file(game, settings, rules):
-        question = asked_of(game, file, method)
+    if names_file(game, rules):
+        question = asked_of(game, settings, file, method, quiet=output.quiet)
         if picture.kind in UNSOLVED:
             return question.model, question.objective, None
         answer = solved(game, question, method, quiet=output.quiet)

@@ -85,8 +85,8 @@ def query(  # noqa: PLR0913 - one for each kind of option
         reply = answered(game, settings, file, method, fresh=fresh, quiet=output.quiet)
         found = Solved(game, reply.solution_of_states())
         thing = found.solution.model.rules or found.solution.model
-    elif names_file(game, settings, rules, fresh=fresh):
-        question = asked_of(game, file, method)
+    elif names_file(game, rules, fresh=fresh):
+        question = asked_of(game, settings, file, method, quiet=output.quiet)
         found, thing = None, question.model
     else:
         file.refuse()

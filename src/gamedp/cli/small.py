@@ -79,10 +79,9 @@ def explain(
         goal = None if objective == OBJECTIVE else objective.make()
         solution = load_saved(game, rules, settings)
         model, words = solution.model, gamedp.explain(solution, goal)
-    elif names_file(game, None, rules):
-        if settings:
-            refuse(f"{game} is a file; options for building a game do not apply.")
-        loaded = file.read(game, explore.for_file())
+    elif names_file(game, rules):
+        with watch(quiet=output.quiet) as progress:
+            loaded = file.read(game, settings, explore, progress)
         asks_nothing = attrs.evolve(FILE, coalition=file.coalition, normalise=file.normalise)
         if (file, objective) == (asks_nothing, OBJECTIVE):
             _print_contents(game, contents_of(loaded), output)
@@ -128,7 +127,7 @@ def contents_of(loaded: LoadedModel) -> dict[str, Any]:
         "constants": {name: str(value) for name, value in loaded.constants.items()},
         "formulas": list(loaded.formulas),
         "players": list(loaded.player_names) or list(range(1, loaded.num_players + 1)),
-        "properties": dict(getattr(loaded, "properties", {})),
+        "properties": dict(loaded.properties),
         "asks": _examples(loaded),
         "notes": list(loaded.notes),
     }

@@ -61,8 +61,13 @@ def solve(
         _solve_property(game, settings, file, method, keep, output, fresh=fresh)
         return
     action = {}
-    if names_file(game, settings, fresh=fresh):
-        answer = solved(game, asked_of(game, file, method), method, quiet=output.quiet)
+    if names_file(game, fresh=fresh):
+        answer = solved(
+            game,
+            asked_of(game, settings, file, method, quiet=output.quiet),
+            method,
+            quiet=output.quiet,
+        )
         action = _first_action(answer.solution)
     else:
         file.refuse()
@@ -96,6 +101,8 @@ def _solve_property(
             f"{answer.formula} needs no solution, so there is none to keep; --csv has its answer."
         )
     if keep.csv is not None:
+        from gamedp.storage.texts import write_csv  # noqa: PLC0415 - for this option alone
+
         write_csv(keep.csv, answer.to_columns())
     kept = [] if solution is None else kept_in(solution, attrs.evolve(keep, csv=None))
     if output.json:
@@ -135,8 +142,8 @@ def answered(
         if getattr(file, option) is not None:
             refuse(f"--{option} does not go with --property, which says what is wanted.")
     thing: Any
-    if names_file(name, settings, fresh=fresh):
-        thing = file.read(name, method.explore.for_file())
+    if names_file(name, fresh=fresh):
+        thing = _read(name, settings, file, method, quiet=quiet)
         options = method.solver.keywords()
     else:
         attrs.evolve(file, property=None).refuse()
@@ -149,7 +156,6 @@ def answered(
 
 def names_file(
     game: str,
-    settings: list[str] | None,
     rules: str | None = None,
     *,
     fresh: bool = False,
@@ -158,8 +164,8 @@ def names_file(
     if rules is not None:
         refuse(f"--game is for the folder of a saved solution; {game} is none.")
     is_file = is_model_file(game)
-    if is_file and (settings or fresh):
-        refuse(f"{'--set' if settings else '--fresh'} is for games; {game} is a file.")
+    if is_file and fresh:
+        refuse(f"--fresh is for games; {game} is a file.")
     return is_file
 
 
@@ -236,7 +242,9 @@ class Solved:
         ] + [("note", note) for note in self.question.loaded.notes]
 
 
-def asked_of(name: str, file: FileOptions, method: Method) -> Question:
+def asked_of(
+    name: str, settings: list[str] | None, file: FileOptions, method: Method, *, quiet: bool
+) -> Question:
     """Read a file, and return the question about its model.
 
     Raises
@@ -244,10 +252,17 @@ def asked_of(name: str, file: FileOptions, method: Method) -> Question:
     GamedpError
         If the file or the options make no sense.
     """
-    max_bytes = method.explore.for_file()
     method.objective.name()  # contradictions are reported before a large file is read
-    loaded = file.read(name, max_bytes)
+    loaded = _read(name, settings, file, method, quiet=quiet)
     return question_about(loaded, file, method.objective)
+
+
+def _read(
+    name: str, settings: list[str] | None, file: FileOptions, method: Method, *, quiet: bool
+) -> LoadedModel:
+    """Return the model in a file."""
+    with watch(quiet=quiet) as progress:
+        return file.read(name, settings, method.explore, progress)
 
 
 def _first_action(solution: Solution) -> dict[str, str]:

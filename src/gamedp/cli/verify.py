@@ -13,6 +13,7 @@ from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
 from gamedp.cli.options import (
     OUTPUT,
     Bytes,
+    ExploreOptions,
     FileOptions,
     Flag,
     GameSettings,
@@ -63,10 +64,10 @@ def verify(
     facts: dict[str, Any] = {"model": model, "certificate": str(certificate), "objective": name}
     words: dict[str, str] = {}
     if is_model_file(model):
-        if settings or rules:
-            refuse(f"--set and --game are for games; {model} is a file.")
+        if rules:
+            refuse(f"--game is for games; {model} is a file.")
         file = FileOptions(coalition=coalition, normalise=normalise)
-        loaded = file.read(model, max_bytes)
+        loaded = file.read(model, settings, ExploreOptions(max_bytes=max_bytes))
         meant, words = model_with_digest(loaded, claims.objective, claims.digest)
         facts |= words
     else:

@@ -110,9 +110,8 @@ def _text_of(loaded: LoadedModel, formula: Any) -> tuple[str, str]:
     if not isinstance(formula, str):
         message = f"a formula is a text, and not {shown(formula)}."
         raise InvalidParameterError(message)
-    properties = getattr(loaded, "properties", {})
-    if formula in properties:
-        return f"property {formula}", properties[formula]
+    if formula in loaded.properties:
+        return f"property {formula}", loaded.properties[formula]
     return "the formula", formula
 
 

@@ -54,7 +54,7 @@ def test_the_reference_has_properties_that_are_computed_once(monkeypatch):
 
 
 def test_public_names_are_few_and_in_standard_places():
-    assert len(gamedp.__all__) <= 61
+    assert len(gamedp.__all__) <= 62  # with `tables`, of positions that no memory holds
     for name, part in public_names().items():
         assert getattr(part, "__doc__", None), name
 

@@ -47,6 +47,7 @@ EXPECTED = {
     "referee": (3, 1, 1),
     "server": (4 + LINUX, 1, 1),
     "games": (4, 2, 0),
+    "tables": (1, 1, 1),
 }
 
 

@@ -14,6 +14,7 @@ from . import (
     solvers as solvers,
     stages as stages,
     sums as sums,
+    tables as tables,
     testing as testing,
     views as views,
 )

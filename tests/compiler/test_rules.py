@@ -102,13 +102,16 @@ def test_rules_may_print(monkeypatch, capsys, mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_a_box_is_enumerated(mode):
     box = {"player": (0, 1), "own": (0, 4), "opponent": (0, 4), "turn": (0, 4)}
-    model = gamedp.compile(Wubbel(goal=5), compile=mode, box=box)
-    reached = gamedp.compile(Wubbel(goal=5), compile=mode)
+    game = Wubbel.pig(5)
+    model = gamedp.compile(game, compile=mode, box=box)
+    reached = gamedp.compile(game, compile=mode)
     assert model.num_states > reached.num_states
-    assert_same_model(model, gamedp.compile(Wubbel(goal=5), compile="never", box=box))
-    assert model.index(State(0, 4, 4, 4))
+    assert_same_model(model, gamedp.compile(game, compile="never", box=box))
+    assert model.index(State(0, 1, 1, 1))  # nobody comes to a single point
+    with pytest.raises(gamedp.errors.UnknownStateError):
+        model.index(State(0, 4, 4, 4))  # is_state is false there
     with pytest.raises(gamedp.errors.InvalidParameterError, match="missing: turn"):
-        gamedp.compile(Wubbel(goal=5), compile=mode, box={k: box[k] for k in list(box)[:3]})
+        gamedp.compile(game, compile=mode, box={k: box[k] for k in list(box)[:3]})
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -1047,7 +1050,7 @@ def test_of_a_second_game_the_rules_alone_are_compiled():
         model = gamedp.compile(Told(3), compile="always")
     assert_same_model(model, gamedp.compile(Told(3), compile="never"))
     assert {"expand_state", "payoff", "outcomes"} <= set(compiled)
-    assert not {"explore", "rehash", "seed_box", "merge_row"} & set(compiled)
+    assert not {"explore", "rehash", "seed", "merge_row"} & set(compiled)
 
 
 class Thirds(Countdown):

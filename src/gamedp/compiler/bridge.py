@@ -189,7 +189,7 @@ def method_of(receiver: types.Type, record_type: RecordType, name: str) -> types
             signature = dispatcher_type.get_call_type(
                 self.context, (receiver, *arguments), keywords
             )
-            if name == "player":
+            if name in {"player", "tier"}:
                 _require_integer(name, signature.return_type)
             return signature.as_method()
 

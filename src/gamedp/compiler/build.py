@@ -58,7 +58,16 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["ExploredRows", "Patience", "compile_game", "explore", "fall_back", "payments_of"]
+__all__ = [
+    "ExploredRows",
+    "Patience",
+    "compile_game",
+    "explore",
+    "fall_back",
+    "model_of_arrays",
+    "payments_of",
+    "ranges_of",
+]
 
 CHECK_EVERY = 256
 """Number of states between two checks of the limits."""
@@ -282,7 +291,7 @@ def _begun(
     same model: only the time depends on which of them finishes. None where a box is large.
     """
     if box is not None and layout is not None:
-        ranges = _ranges(layout, box)
+        ranges = ranges_of(layout, box)
         if math.prod(last + 1 - first for first, last in ranges) > AT_MOST.states:
             return None
     rows = _seeded(rules, begin, layout, box, budget)
@@ -325,7 +334,7 @@ def _compiled(
         from gamedp.compiler.explorer import Explorer  # noqa: PLC0415
         from gamedp.compiler.methods import compile_rules  # noqa: PLC0415
 
-    ranges = None if box is None else _ranges(layout, box)
+    ranges = None if box is None else ranges_of(layout, box)
     before = budget.seconds
     try:
         explorer = Explorer(rules, layout, compile_rules(rules, layout, begin[0][1]), budget)
@@ -336,7 +345,7 @@ def _compiled(
         return None
     compiled_at = budget.seconds
     table = explorer.run([state for _, state, _ in begin], ranges)
-    model = _model_of_arrays(rules, begin, explorer, table)
+    model = model_of_arrays(rules, begin, explorer, table)
     spot_check(rules, model)
     model = _with_integers(rules, model, is_compiled=explorer.compiled.is_compiled)
     return _finished(rules, model, budget, compiled_at - before)
@@ -395,7 +404,7 @@ def fall_back(game: Any, reason: str, *, must: bool) -> None:
         warn(message, CompilationWarning)
 
 
-def _ranges(layout: Layout, box: Any) -> list[tuple[int, int]]:
+def ranges_of(layout: Layout, box: Any) -> list[tuple[int, int]]:
     """Return the box's ranges in the order of the state's fields.
 
     Raises
@@ -449,7 +458,7 @@ def _states_of_box(
     if layout is None:
         message = "a box needs states that are NamedTuples of ints and tuples of ints."
         raise InvalidParameterError(message)
-    ranges = _ranges(layout, box)
+    ranges = ranges_of(layout, box)
     found: dict[Any, None] = {}
     for number, backwards in enumerate(_product([range(a, b + 1) for a, b in reversed(ranges)])):
         if number % CHECK_EVERY == 0:
@@ -495,7 +504,7 @@ def _initial(begin: list[tuple[Any, Any, bool]]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _model_of_arrays(
+def model_of_arrays(
     rules: Rules,
     begin: list[tuple[Any, Any, bool]],
     explorer: Explorer,

@@ -22,10 +22,10 @@ from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 from gamedp.runtime.jit import inlined
 
 # What a call returns.
-TERMINAL, ORDINARY, UNREAL, FULL, OUTSIDE, WRONG, NOT_CANONICAL = range(7)
+TERMINAL, ORDINARY, UNREAL, FULL, OUTSIDE, WRONG, NOT_CANONICAL, FENCED = range(8)
 
 # Places in `found`.
-MOVER, NUM_CHOICES = range(2)
+MOVER, NUM_CHOICES, TIER = range(3)
 
 
 def encode_long(page, at):
@@ -86,17 +86,20 @@ def is_canonical(place, page, state, ranges, keys):
 is_canonical_jit = called_by_rules(is_canonical)
 
 
-def expand_state(place, page):
+def expand(place, page, fenced):
     """Write the choices of the state in `fields`, whose code is in `own`, to the page.
+
+    Unless `fenced` is None, this is done for states of one tier alone, that in `found`.
 
     Returns
     -------
     answer : int
-        TERMINAL, with the `payoffs`. ORDINARY, with who moves and how many choices there are in
-        `found`; of each choice the label, the end of its outcomes, and the rewards; of each outcome
-        the probability, negative if the players change places, and the code of the state. FULL if
-        the page is; OUTSIDE if a field of the state left in `fields` is out of range; WRONG if the
-        rules are; NOT_CANONICAL if the state does not represent itself.
+        TERMINAL, with the `payoffs`. FENCED if the state is of another tier. ORDINARY, with who
+        moves and how many choices there are in `found`; of each choice the label, the end of its
+        outcomes, and the rewards; of each outcome the probability, negative if the players change
+        places, and the code of the state. FULL if the page is; OUTSIDE if a field of the state left
+        in `fields` is out of range; WRONG if the rules are; NOT_CANONICAL if the state does not
+        represent itself.
     """
     game = held_at(place)
     num_players, num_words, has_rewards = page.num_players, page.own.size, page.has_rewards
@@ -110,6 +113,8 @@ def expand_state(place, page):
         for player in range(num_players):
             page.payoffs[player] = float(game.payoff(state, player))
         return TERMINAL
+    if fenced is not None and game.tier(state) != page.found[TIER]:
+        return FENCED
     page.found[MOVER] = game.player(state)
     choice = 0
     end = 0
@@ -148,6 +153,19 @@ def expand_state(place, page):
         choice += 1
     page.found[NUM_CHOICES] = choice
     return ORDINARY
+
+
+expand_jit = called_by_rules(expand, forceinline=True)
+
+
+def expand_state(place, page):
+    """Write the choices of a state to the page, see `expand`."""
+    return expand_jit(place, page, None)
+
+
+def expand_in_tier(place, page):
+    """Write the choices of a state to the page if it is of the tier in `found`, see `expand`."""
+    return expand_jit(place, page, True)
 
 
 def represent_state(place, page):
@@ -384,6 +402,7 @@ def explore(work, page, rules, budget):
 
         decode it, and ask the rules (`expand`)
           |-- terminal: check its payoffs, which must add up
+          |-- fenced off: an end whose payoff is not known yet, NaN
           |-- ordinary: for each choice, enter the successors, merge those that come twice,
           |             check and scale the sum of the probabilities, check the rewards
           v
@@ -441,6 +460,14 @@ def explore(work, page, rules, budget):
                     size = abs(payoff)
             if page.has_opponents and abs(total - work.constant_sum) > SUM_TOLERANCE * size:
                 return BAD
+            terminals[place] = index
+            counters[TERMINALS] = place + 1
+            players[index] = 0
+        elif answer == FENCED:
+            place = counters[TERMINALS]
+            if place >= terminals.size:
+                return GROW_CHOICES
+            payoffs[place, 0] = np.nan
             terminals[place] = index
             counters[TERMINALS] = place + 1
             players[index] = 0
@@ -529,18 +556,16 @@ def explore(work, page, rules, budget):
     return DONE
 
 
-def seed_box(work, page, rules, box_low, box_extent, total):
-    """Enter every real state of a box, representatives only.
+def seed(work, page, rules, rows):
+    """Enter every real state among rows of fields, representatives only.
 
-    `counters[SEED]` counts through the box. Returns DONE, or what is in the way as `explore` does.
+    `counters[SEED]` counts through the rows. Returns DONE, or what is in the way as `explore` does.
     """
     page = held_at(page)
     counters = work.counters
-    while counters[SEED] < total:
-        rest = counters[SEED]
+    while counters[SEED] < rows.shape[0]:
         for k in range(page.fields.size):
-            page.fields[k] = rest % box_extent[k] + box_low[k]
-            rest //= box_extent[k]
+            page.fields[k] = rows[counters[SEED], k]
         answer = call_native(rules.represent, rules.game, rules.page)
         if answer == ORDINARY:
             successor = enter_jit(work, page.keys, 0)
@@ -554,4 +579,4 @@ def seed_box(work, page, rules, box_low, box_extent, total):
 
 rehash_jit = compiled_for_all(rehash)
 explore_jit = compiled_for_all(explore)
-seed_box_jit = compiled_for_all(seed_box)
+seed_jit = compiled_for_all(seed)

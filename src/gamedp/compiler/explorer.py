@@ -49,6 +49,12 @@ INDEX_LIMIT = 2**31 - 1
 class Explorer:
     """A running exploration: the growing arrays, and the ranges of the states' fields."""
 
+    direct_size = DIRECT_SIZE
+    LOOPED = (
+        "codes", "table", "mask", "counters", "choice_offsets", "transition_offsets", "successors",
+        "probabilities", "rewards", "labels", "players", "terminals", "payoffs", "rests",
+    )  # fmt: skip
+
     def __init__(
         self, rules: Rules, layout: Layout, compiled: CompiledRules, budget: ExplorationBudget
     ) -> None:
@@ -72,6 +78,7 @@ class Explorer:
         self.table: NDArray[Any] = np.empty(0, np.int32)
         self.mask = -1
         self.rests = np.empty(LONG_ROW)
+        self.found = np.zeros(3, np.int64)
         self.page_size = PAGE_CHOICES, PAGE_OUTCOMES
         self.page: RecordPointer
         self.low: list[int] = []
@@ -84,7 +91,7 @@ class Explorer:
         self._lay_out()
         self._explore()
         if with_box:
-            self._seed_box([(0, 0) for _ in self.low], 0)
+            self._seed_rows(np.empty((0, len(self.low)), np.int64))
 
     def run(self, seeds: Sequence[Any], box: Sequence[tuple[int, int]] | None) -> PackedTable:
         """Explore all reachable states; leave the arrays at their exact size."""
@@ -104,19 +111,21 @@ class Explorer:
         self.counters[explore_loop.STATES] = len(distinct)
         self._index_states()
         if box is not None:
-            self._seed(box)
-        while (status := self._guarded(self._explore, self._explain)) != explore_loop.DONE:
-            self._mend(status)
-        self._check_limits()
+            for rows in _rows_of_box(box):
+                self._seed(rows)
+        self._explore_all()
         self._shrink()
         return PackedTable(self.layout, self.codec, self.codes)
 
+    def _explore_all(self) -> None:
+        """Expand all states that are entered, and those that are found."""
+        while (status := self._guarded(self._explore, self._explain)) != explore_loop.DONE:
+            self._mend(status)
+        self._check_limits()
+
     def _work(self) -> Any:
         """Return the record of all data of the loops."""
-        names = ("codes", "table", "mask", "counters", "choice_offsets",
-                 "transition_offsets", "successors", "probabilities", "rewards", "labels",
-                 "players", "terminals", "payoffs", "rests")  # fmt: skip
-        values = {name: getattr(self, name) for name in names}
+        values = {name: getattr(self, name) for name in self.LOOPED}
         return record("work", {**values, "constant_sum": self.rules.constant_sum})
 
     def _new_page(self) -> RecordPointer:
@@ -137,7 +146,7 @@ class Explorer:
                 "has_opponents": self.rules.has_opponents,
                 "has_rewards": self.has_rewards,
                 "has_symmetry": hasattr(type(self.rules.game), "canonical"),
-                "found": np.zeros(2, np.int64),
+                "found": self.found,
                 "payoffs": np.empty(num_players),
                 "labels": np.empty(choices, np.int64),
                 "ends": np.empty(choices, np.int64),
@@ -159,8 +168,11 @@ class Explorer:
         return values.fields  # type: ignore[no-any-return] # numba has no types
 
     def _explore(self) -> int:
-        expand = self.compiled.expand(self.page)
-        return self._run(explore_loop.explore_jit, "expand", expand, NEW_TRANSITIONS)
+        return self._run(explore_loop.explore_jit, "expand", self._expanding(), NEW_TRANSITIONS)
+
+    def _expanding(self) -> NativeFunction:
+        """Return the function that writes the choices of a state to the page."""
+        return self.compiled.expand(self.page)
 
     def _run(
         self, function: Callable[..., int], name: str, asked: NativeFunction, *arguments: Any
@@ -173,27 +185,19 @@ class Explorer:
             asked.function(game.itself, page.itself)
         return status
 
-    def _seed(self, box: Sequence[tuple[int, int]]) -> None:
-        """Enter all states of the box before any is expanded."""
-        total = math.prod(last + 1 - first for first, last in box)
-
-        def seed() -> int:
-            seeds = int(self.counters[explore_loop.SEED])
-            return self._seed_box(box, min(total, seeds + NEW_TRANSITIONS))
+    def _seed(self, rows: NDArray[np.int64]) -> None:
+        """Enter the real states among rows of fields, before any is expanded."""
+        self.counters[explore_loop.SEED] = 0
 
         def explain(error: Exception | None) -> NoReturn:
-            self._explain_seed(box, error)
+            self._explain_seed(rows[self.counters[explore_loop.SEED]], error)
 
-        while self.counters[explore_loop.SEED] < total:
-            self._mend(self._guarded(seed, explain))
+        while self.counters[explore_loop.SEED] < len(rows):
+            self._mend(self._guarded(lambda: self._seed_rows(rows), explain))
 
-    def _seed_box(self, box: Sequence[tuple[int, int]], total: int) -> int:
-        box_low = np.array([first for first, _ in box], np.int64)
-        box_extent = np.array([last + 1 - first for first, last in box], np.int64)
+    def _seed_rows(self, rows: NDArray[np.int64]) -> int:
         represent = self.compiled.represent(self.page)
-        return self._run(
-            explore_loop.seed_box_jit, "represent", represent, box_low, box_extent, total
-        )
+        return self._run(explore_loop.seed_jit, "represent", represent, rows)
 
     def _mend(self, status: int) -> None:
         """Handle the request of a call, so that it can go on."""
@@ -332,7 +336,7 @@ class Explorer:
         num_states = int(self.counters[explore_loop.STATES])
         dtype = self.successors.dtype
         size = self.codec.size
-        if 0 < size <= max(DIRECT_SIZE, DIRECT_FACTOR * num_states):
+        if 0 < size <= max(self.direct_size, DIRECT_FACTOR * num_states):
             self.mask = -1
         else:
             size = 1 << max(16, (4 * num_states).bit_length())
@@ -415,17 +419,20 @@ class Explorer:
         owner = np.searchsorted(self.choice_offsets[:index], choice, "right") - 1
         return [self._state(int(each)) for each in owner]
 
-    def _explain_seed(self, box: Sequence[tuple[int, int]], error: Exception | None) -> NoReturn:
+    def _explain_seed(self, row: NDArray[np.int64], error: Exception | None) -> NoReturn:
         """Raise the error of the state of the box at which the loop stopped."""
-        state = self.layout.build(iter(_fields_in_box(box, int(self.counters[explore_loop.SEED]))))
+        state = self.layout.build(iter(row.tolist()))
         if is_state(self.rules, state):
             canonical_state(self.rules, state, "the box")
         refuse_overflow(self.rules, self.compiled.game.record, [state], error)
         disagree(f"in {shown(state)} of the box", error)
 
 
-def _fields_in_box(box: Sequence[tuple[int, int]], number: int) -> Iterator[int]:
-    """Yield the fields of a state of the box, as `explore_loop.seed_box` counts them."""
-    for first, last in box:
-        number, offset = divmod(number, last + 1 - first)
-        yield first + offset
+def _rows_of_box(box: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.int64]]:
+    """Yield the fields of the states of a box, in slices; the first field runs fastest."""
+    low = np.array([first for first, _ in box], np.int64)
+    extents = [last + 1 - first for first, last in reversed(box)]
+    total = math.prod(extents)
+    for first in range(0, total, NEW_TRANSITIONS):
+        numbers = np.arange(first, min(first + NEW_TRANSITIONS, total))
+        yield np.stack(np.unravel_index(numbers, extents)[::-1], axis=1) + low

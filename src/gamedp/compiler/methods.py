@@ -24,7 +24,7 @@ from gamedp.compiler.bridge import (
 from gamedp.compiler.cache import RulesCache, key_of, variant
 from gamedp.compiler.native import NativeFunction, RecordPointer, RecordPointerType
 from gamedp.errors import InvalidModelError, shown
-from gamedp.rules.anatomy import dissect
+from gamedp.rules.anatomy import ENTRY_METHODS, dissect
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.runtime.jit import LANES, LinkingCompiler
@@ -62,6 +62,10 @@ class CompiledRules:
     def expand(self, page: RecordPointer) -> NativeFunction:
         """Return the function that writes the choices of a state to a page."""
         return self.native(explore_loop.expand_state, ASKED, page)
+
+    def expand_in_tier(self, page: RecordPointer) -> NativeFunction:
+        """Return the same for states of one tier; the rules must be compiled with that method."""
+        return self.native(explore_loop.expand_in_tier, (*ASKED, "tier"), page)
 
     def represent(self, page: RecordPointer) -> NativeFunction:
         """Return the function that writes the representative of a state to a page."""
@@ -166,7 +170,9 @@ def state_functions(
     }
 
 
-def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
+def compile_rules(
+    rules: Rules, layout: Layout, state: Any, more: tuple[str, ...] = ()
+) -> CompiledRules:
     """Bind the game; numba compiles (or loads) each function at its first call.
 
     Parameters
@@ -176,13 +182,15 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
         Of the game's states.
     state
         One of them.
+    more : tuple of str
+        Methods that the game has, besides those of all games.
 
     Raises
     ------
     numba.core.errors.NumbaError
         If a method cannot be compiled.
     """
-    anatomy = dissect(rules.game)
+    anatomy = dissect(rules.game, (*ENTRY_METHODS, *more))
     methods = anatomy.methods | state_functions(layout)
     key = key_of(rules, anatomy, layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
@@ -251,6 +259,7 @@ def signatures_of(game: types.Type, state: types.Type) -> dict[str, tuple[types.
         "reward": (game, state, number, number),
         "canonical": (game, state),
         "is_state": (game, state),
+        "tier": (game, state),
         "heuristic": (game, state, number),
         "value_range": (game, state, number),
         "material": (game, state),

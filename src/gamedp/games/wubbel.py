@@ -194,6 +194,19 @@ class Wubbel:
         """Return the position with player 0 to move; the players' numbers do not matter."""
         return State(0, state.own, state.opponent, state.turn), state.player == 1
 
+    def tier(self, state: State) -> int:
+        """Return the safe points that both still miss. No action raises it."""
+        return 2 * self.goal - state.own - state.opponent
+
+    def box(self) -> dict[str, tuple[int, int]]:
+        """Return the ranges of the fields while the game goes on, player 0 to move."""
+        most = self.goal - 1
+        return {"player": (0, 0), "own": (0, most), "opponent": (0, most), "turn": (0, most)}
+
+    def is_state(self, state: State) -> bool:
+        """Return whether nobody has reached the goal."""
+        return state.own + state.turn < self.goal
+
     def heuristic(self, state: State, player: int) -> float:
         """Estimate the winner by the missing points of both, the turn's points included."""
         lacking = self.goal - state.own - state.turn

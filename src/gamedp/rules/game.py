@@ -158,6 +158,9 @@ class Game(Protocol):
     ``material(state)`` and others
         For :class:`gamedp.searchers.EndgameTables`, which explains them.
 
+    Tables of all positions on disk read two more, ``tier(state)`` and ``box()``; see
+    :func:`gamedp.tables.tabulate`.
+
     Examples
     --------
     >>> import gamedp

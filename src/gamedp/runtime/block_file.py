@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import itertools
 import json
-import mmap
 import time
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -92,7 +91,7 @@ def remove_leftovers(folder: Path) -> None:
 
 @attrs.define
 class BlockFile:
-    """A file of blocks, mapped into memory.
+    """A file of blocks; it is opened only while a block is read, as there may be thousands.
 
     Attributes
     ----------
@@ -105,7 +104,6 @@ class BlockFile:
     path: Path
     content: dict[str, Any]
     num_bytes: int
-    _map: mmap.mmap
     _starts: list[int]
     _crc32: list[int]
 
@@ -131,8 +129,7 @@ class BlockFile:
             starts = list(itertools.accumulate(found["lengths"], initial=start))
             if starts[-1] != end:
                 raise cls._damaged(path, f"it has {end:,} bytes, not {starts[-1]:,}")
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return cls(path, found["content"], found["bytes"], mapped, starts, found["crc32"])
+        return cls(path, found["content"], found["bytes"], starts, found["crc32"])
 
     @classmethod
     def _header(cls, path: Path, line: bytes) -> dict[str, Any]:
@@ -171,8 +168,13 @@ class BlockFile:
         ------
         DamagedFileError
             If they are not what was written.
+        OSError
+            If the file cannot be read any more.
         """
-        packed = self._map[self._starts[block] : self._starts[block + 1]]
+        first, last = self._starts[block : block + 2]
+        with open_plain(self.path) as file:
+            file.seek(first)
+            packed = file.read(last - first)
         if zlib.crc32(packed) != self._crc32[block]:
             raise self._damaged(self.path, f"block {block} does not match its checksum")
         size = min(BLOCK, self.num_bytes - block * BLOCK)

@@ -1,0 +1,4 @@
+from .tables import (
+    Tables as Tables,
+    tabulate as tabulate,
+)

@@ -1,0 +1,523 @@
+"""Tables of all positions of a game: made, kept, looked up."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from gamedp.errors import (
+    DamagedFileError,
+    InvalidParameterError,
+    NotSolvedError,
+    UnknownStateError,
+    shown,
+)
+from gamedp.results.status import Guarantee, opposite_bounds
+from gamedp.rules.layout import shaped_like
+from gamedp.runtime.block_file import BlockFile, remove_leftovers, write_blocks
+from gamedp.runtime.files import as_path
+from gamedp.runtime.limit import Budget, callback_of, shows_progress
+from gamedp.tables.blocks import TierBlock, bytes_of
+from gamedp.tables.checking import action_bounds, verify_samples
+from gamedp.tables.filling import Filler
+from gamedp.tables.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import NDArray
+
+    from gamedp.runtime.arrays import Floats, Integers
+    from gamedp.runtime.limit import ProgressCallback
+
+__all__ = ["Tables", "tabulate"]
+
+PLAN = "plan.blocks"
+"""The file of a folder that is written first and then never changed."""
+
+KEPT_PARTS = 1 << 12
+"""Number of parts of blocks, of 64 KiB each, that are kept in memory."""
+
+SAMPLES = 100
+"""Number of positions that are verified when blocks have been made."""
+
+
+class Tables:
+    """The values of all positions of a game, on disk, between proven bounds.
+
+    Made by :func:`tabulate`, or opened by :meth:`open`. Only the parts that are looked up are read.
+
+    Attributes
+    ----------
+    game
+    folder : Path
+    plan : Plan
+        Where each position stands.
+    tolerance : float
+        The largest width of bounds.
+    guarantee : Guarantee
+        Always ``TWO_SIDED``: what is not proven is not kept.
+    """
+
+    guarantee = Guarantee.TWO_SIDED
+
+    def __init__(self, folder: Path, plan: Plan, tolerance: float) -> None:
+        self.game = plan.rules.game
+        self.folder = folder
+        self.tolerance = tolerance
+        self.plan = plan
+        self._identity = {**plan.identity, "tolerance": tolerance}
+        self._digest = hashlib.sha256(json.dumps(self._identity).encode()).hexdigest()
+        self._blocks: dict[int, TierBlock] = {}
+        self._parts: dict[tuple[int, int], NDArray[Any]] = {}
+
+    @classmethod
+    def open(cls, folder: str | Path, game: Any) -> Self:
+        """Open the tables in a folder; values are read when they are looked up.
+
+        Parameters
+        ----------
+        folder : str or Path
+        game
+            The same as for :func:`tabulate`.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there are none.
+        DamagedFileError
+            If they are of another game or other rules, or the plan of the folder is damaged.
+
+        Examples
+        --------
+        >>> import tempfile, gamedp
+        >>> from gamedp.games.wubbel import Wubbel
+        >>> game = Wubbel.pig(10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tables = gamedp.tables.tabulate(game, folder)
+        ...     gamedp.tables.Tables.open(folder, game).bounds() == tables.bounds()
+        True
+        """
+        path = as_path(folder) / PLAN
+        file = BlockFile.open(path)
+        tolerance = file.content.get("tolerance")
+        if type(tolerance) is not float or not 0 < tolerance < math.inf:
+            message = f"{path} is damaged: it names no tolerance."
+            raise DamagedFileError(message)
+        # The numbers below are those of the rules, and not of the file, until these are compared.
+        found = b"".join(file.read(part).tobytes() for part in range(len(file)))
+        given = np.frombuffer(found[: len(found) // 8 * 8], "<i8").astype(np.int64)
+        try:
+            tables = cls(path.parent, Plan.of(game, given), tolerance)
+        except InvalidParameterError:  # there are not as many tiers as the game has rows
+            tables = None
+        if tables is None or tables._identity != file.content:  # noqa: SLF001 - of this very class
+            message = (
+                f"{path} is not of {shown(game)} with the rules that it has now. Remove the "
+                "folder, or choose another one."
+            )
+            raise DamagedFileError(message)
+        return tables
+
+    def __repr__(self) -> str:
+        """Return a summary of what is there."""
+        made = sum(self._has(level) for level in range(self.num_tiers))
+        return f"<Tables of {shown(self.game)}: {made:,} of {self.num_tiers:,} tiers>"
+
+    @property
+    def num_tiers(self) -> int:
+        """The number of tiers, made or not."""
+        return len(self.plan.tiers)
+
+    @property
+    def width(self) -> float:
+        """The largest distance of the bounds of a value, over all tiers that are made."""
+        made = [level for level in range(self.num_tiers) if self._has(level)]
+        return 2 * max((self._block(level).error for level in made), default=0.0)
+
+    @property
+    def num_bytes(self) -> int:
+        """The number of bytes of all files."""
+        paths = [self.folder / PLAN, *(map(self._path, range(self.num_tiers)))]
+        return sum(path.stat().st_size for path in paths if path.is_file())
+
+    def _path(self, level: int) -> Path:
+        return self.folder / f"tier-{level:06d}.blocks"
+
+    def _has(self, level: int) -> bool:
+        return level in self._blocks or self._path(level).exists()
+
+    def _content(self, level: int) -> dict[str, Any]:
+        return {"plan": self._digest, "tier": int(self.plan.tiers[level])}
+
+    def _block(self, level: int) -> TierBlock:
+        """Return a block; raise UnknownStateError if it has not been made."""
+        block = self._blocks.get(level)
+        if block is None:
+            try:
+                block = TierBlock.open(
+                    self._path(level), self._content(level), self.plan.size(level)
+                )
+            except FileNotFoundError:
+                message = (
+                    f"tier {int(self.plan.tiers[level])} is not in the tables in {self.folder}; "
+                    "tabulate makes more."
+                )
+                raise UnknownStateError(message) from None
+            self._blocks[level] = block
+        return block
+
+    def _part(self, level: int, part: int) -> NDArray[Any]:
+        """Return a part of a block; the ones read last are kept."""
+        found = self._parts.pop((level, part), None)
+        if found is None:
+            found = self._block(level).read(part)
+            while len(self._parts) >= KEPT_PARTS:
+                self._parts.pop(next(iter(self._parts)))
+        self._parts[level, part] = found
+        return found
+
+    def _look(self, levels: Integers, places: Integers) -> tuple[Floats, Floats]:
+        """Return the values and errors of positions; NaN for none."""
+        order = np.lexsort((places, levels))
+        levels, places = levels[order], places[order]
+        distinct, which = np.unique(levels, return_inverse=True)
+        blocks = list(map(self._block, distinct.tolist()))
+        heads = np.array([(one.low, one.step, one.none, one.error) for one in blocks])
+        low, step, none, error = heads.reshape(-1, 4)[which].T
+        length = np.array([block.length for block in blocks], np.int64)[which]
+        parts, offsets = np.divmod(places, length)
+        is_new = (levels[1:] != levels[:-1]) | (parts[1:] != parts[:-1])
+        cuts = [0, *(np.flatnonzero(is_new) + 1).tolist(), len(levels)]
+        kept, values, errors = np.empty((3, len(levels)))
+        for first, last in itertools.pairwise(cuts if len(levels) else ()):
+            part = self._part(int(levels[first]), int(parts[first]))
+            kept[first:last] = part[offsets[first:last]]
+        values[order] = np.where(kept == none, np.nan, low + kept * step)
+        errors[order] = error
+        return values, errors
+
+    def _number(self, state: Hashable) -> tuple[float, float, bool]:
+        """Return player 0's value in the representative of a state, its error, whether swapped."""
+        rules, plan = self.plan.rules, self.plan
+        state = shaped_like(plan.first, state)
+        plan.fields(state)
+        state, swapped = rules.canonical(state)
+        if rules.is_terminal(state):
+            return float(rules.game.payoff(state, 0)), 0.0, swapped
+        level, place = plan.place(state)
+        block = self._block(level)
+        part, offset = divmod(place, block.length)
+        kept = float(self._part(level, part)[offset])
+        value = block.low + kept * block.step
+        if kept == block.none or math.isnan(value):
+            message = f"{shown(state)} is no position: is_state is false there."
+            raise UnknownStateError(message)
+        return value, block.error, swapped
+
+    def value(self, state: Hashable | None = None, player: int = 0) -> float:
+        """Return what `player` can expect in a state, or from the start.
+
+        Raises
+        ------
+        UnknownStateError
+            If the tables do not have the state.
+        """
+        if state is None:
+            pairs = self.plan.rules.initial()
+            return math.fsum(p * self.value(each, player) for p, each in pairs)
+        number, _, swapped = self._number(state)
+        total = self.plan.rules.constant_sum
+        return total - number if self._side(player) != swapped else number
+
+    def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
+        """Return (lower, upper) of what `player` can expect in a state, or from the start.
+
+        Raises
+        ------
+        UnknownStateError
+            If the tables do not have the state.
+        """
+        if state is None:
+            pairs = [(p, self.bounds(each, player)) for p, each in self.plan.rules.initial()]
+            low, high = (math.fsum(p * ends[k] for p, ends in pairs) for k in (0, 1))
+            if len(pairs) == 1:
+                return low, high
+            return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+        number, error, swapped = self._number(state)
+        low, high = number, number
+        if error:
+            low = math.nextafter(number - error, -math.inf)
+            high = math.nextafter(number + error, math.inf)
+        if self._side(player) != swapped:
+            return opposite_bounds(self.plan.rules.constant_sum, low, high)
+        return low, high
+
+    def _side(self, player: int) -> bool:
+        given: Any = player
+        if not (isinstance(given, (int, np.integer)) and 0 <= player < self.plan.rules.num_players):
+            message = f"player is {shown(player)}; there are {self.plan.rules.num_players}."
+            raise InvalidParameterError(message)
+        return player == 1
+
+    def best_actions(self, state: Hashable | None = None) -> list[Any]:
+        """Return the actions in a state, or at the start, that may be best, by their bounds."""
+        rules = self.plan.rules
+        if state is None:
+            ((_, state), *others) = rules.initial()
+            if others:
+                message = "there are several initial states; name one."
+                raise InvalidParameterError(message)
+        state = shaped_like(self.plan.first, state)
+        self.plan.fields(state)
+        found = action_bounds(self, rules, state)
+        if rules.player(state) == 0:
+            most = max((low for _, low, _ in found), default=0.0)
+            return [action for action, _, high in found if high >= most]
+        least = min((high for _, _, high in found), default=0.0)
+        return [action for action, low, _ in found if low <= least]
+
+    def damaged(self) -> list[Path]:
+        """Return the files that are not what was written; :func:`tabulate` makes them again."""
+        found = []
+        for level in filter(self._has, range(self.num_tiers)):
+            try:
+                block = TierBlock.open(
+                    self._path(level), self._content(level), self.plan.size(level)
+                )
+                for part in range(len(block.file)):
+                    block.read(part)
+            except DamagedFileError:
+                found.append(self._path(level))
+        return found
+
+    def verify(
+        self, samples: int | None = 1000, generator: np.random.Generator | None = None
+    ) -> int:
+        """Check values against those that they lead to, by the rules in plain Python.
+
+        Positions are drawn at random, and each is followed, at random, to the end of the game. The
+        bounds of each must have a number in common with what its actions and theirs lead to.
+
+        Parameters
+        ----------
+        samples : int or None
+            The least number of places to check. None makes every tier again, as :func:`tabulate`
+            does, and compares all bytes.
+        generator : numpy.random.Generator, optional
+            The source of randomness; the same positions each time if not given.
+
+        Returns
+        -------
+        checked : int
+            The number of places that were checked.
+
+        Raises
+        ------
+        InvalidModelError
+            At the first contradiction.
+        DamagedFileError
+            If a file is damaged; with ``samples=None``, also if it holds other numbers.
+
+        Examples
+        --------
+        >>> import tempfile, gamedp
+        >>> from gamedp.games.wubbel import Wubbel
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tables = gamedp.tables.tabulate(Wubbel.pig(8), folder)
+        ...     tables.verify(100) >= 100
+        True
+        """
+        made = [level for level in range(self.num_tiers) if self._has(level)]
+        if samples is not None:
+            if samples < 1:
+                message = f"samples is {shown(samples)}; it must be at least 1, or None for all."
+                raise InvalidParameterError(message)
+            return verify_samples(
+                self, self.plan, made, samples, generator or np.random.default_rng(0)
+            )
+        filler = self._filler(None)
+        for level in made:
+            data, described = filler.fill(level)
+            block = self._block(level)
+            content = {**self._content(level), **described}
+            if block.file.content != content or bytes_of(block) != data.tobytes():
+                message = f"{block.file.path} does not hold what its tier comes to when made again."
+                raise DamagedFileError(message)
+        return sum(map(self.plan.size, made))
+
+    @classmethod
+    def begin(cls, folder: Path, game: Any, tolerance: float) -> Self:
+        """Return the tables of a folder, whose plan is written if it is new.
+
+        Raises
+        ------
+        InvalidParameterError
+            If they are made with another tolerance.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder)
+        try:
+            tables = cls.open(folder, game)
+        except FileNotFoundError:
+            tables = cls(folder, Plan.of(game), tolerance)
+            rows = tables.plan.given.astype("<i8")
+            write_blocks(folder / PLAN, tables._identity, rows.view(np.int8))
+        if tables.tolerance != tolerance:
+            message = (
+                f"the tables in {folder} are made with tolerance={tables.tolerance:g}, not "
+                f"{tolerance:g}; ask for that, or choose another folder."
+            )
+            raise InvalidParameterError(message)
+        return tables
+
+    def fill(self, last_tier: int | None, max_bytes: float | None, budget: Budget) -> None:
+        """Make the tiers that are missing or damaged, from the lowest up; see :func:`tabulate`."""
+        plan = self.plan
+        wanted = self.num_tiers
+        if last_tier is not None:
+            wanted = int(np.searchsorted(plan.tiers, last_tier, "right"))
+        bad = set(self.damaged())
+        missing = [
+            level for level in range(wanted) if not self._has(level) or self._path(level) in bad
+        ]
+        if not missing:
+            return
+        filler = self._filler(max_bytes)
+        total, done = sum(map(plan.size, missing)), 0
+        for level in missing:
+            tier = int(plan.tiers[level])
+            if budget.is_late:
+                message = (
+                    f"tabulate stopped at its limit of {budget.max_seconds:g} seconds before tier "
+                    f"{tier}. Call again: it goes on with what is in {self.folder}. The tables so "
+                    "far are the .solution of this error."
+                )
+                raise NotSolvedError(message, self)
+            data, described = filler.fill(level)
+            if not 2 * described["error"] <= self.tolerance:
+                message = (
+                    f"the bounds are {2 * described['error']:.3g} apart in tier {tier}, and the "
+                    f"tolerance is {self.tolerance:g}: rounding allows no less, and higher tiers "
+                    "are not closer. Ask for a larger tolerance in another folder. The tables so "
+                    "far are the .solution of this error."
+                )
+                raise NotSolvedError(message, self)
+            write_blocks(self._path(level), {**self._content(level), **described}, data)
+            self._forget(level)
+            done += plan.size(level)
+            budget.report(done, total, f"tier {tier}")
+        self.verify(SAMPLES)
+
+    def _forget(self, level: int) -> None:
+        """Read a block anew when it is looked at next."""
+        self._blocks.pop(level, None)
+        for key in [key for key in self._parts if key[0] == level]:
+            del self._parts[key]
+
+    def _filler(self, max_bytes: float | None) -> Filler:
+        return Filler(self.plan, self._look, self.tolerance, max_bytes)
+
+    def number_at(self, level: int, place: int) -> float:
+        """Return the value at a place; NaN for none."""
+        values, _ = self._look(np.array([level]), np.array([place]))
+        return float(values[0])
+
+
+@shows_progress
+def tabulate(
+    game: Any,
+    folder: str | Path,
+    *,
+    last_tier: int | None = None,
+    tolerance: float = 1e-6,
+    max_bytes: float | None = None,
+    max_seconds: float = float("inf"),
+    progress: ProgressCallback | bool | None = None,
+) -> Tables:
+    """Value all positions of a game, tier by tier, and keep them in a folder.
+
+    For games of one player or two opponents that say in which order their positions can be valued,
+    and where these are, by two methods besides the rules:
+
+    ``tier(state) -> int``
+        Never rises along play. All positions of a tier are valued together, so a tier must fit in
+        memory, and all lower ones are on disk. It must answer in the whole box, and should read few
+        fields, each as ``state.name``. A state and its representative, by ``canonical``, are of one
+        tier.
+    ``box() -> dict``
+        The range ``(first, last)`` of each field of the positions in which play goes on, by its
+        name. ``is_state(state)`` says which combinations are positions; all, if it is left out.
+
+    Each tier is explored and solved as a model of its own, with the values of lower tiers as ends
+    and their errors in its bounds. It is written as one file with a checksum when it is complete:
+    after an interruption, of whatever kind, the same call goes on. It makes files again that are
+    damaged. The bytes depend on the game and the tolerance alone.
+
+    Parameters
+    ----------
+    game
+        Its rules must be compilable, and its states NamedTuples of ints and tuples of ints.
+    folder : str or Path
+        New, or one in which tables of the game have been begun.
+    last_tier : int, optional
+        The highest tier to make; all, if not given.
+    tolerance : float
+        The largest distance between the bounds of any value.
+    max_bytes : float, optional
+        Limit of the memory of the model of a tier; nine tenths of the free memory, if not given.
+    max_seconds : float
+        The time limit, looked at after each tier.
+    progress : callable or bool, optional
+        As for :func:`gamedp.solve`.
+
+    Returns
+    -------
+    Tables
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game lacks a method, or play can stay in a tier for ever.
+    InvalidModelError
+        If the methods contradict the rules, which the message shows by a state and an action.
+    CompilationError
+        If the rules cannot be compiled.
+    LimitExceededError
+        If a tier takes too much memory.
+    NotSolvedError
+        After `max_seconds`, or if the tolerance is out of reach; its `solution` has the tables so
+        far.
+    DamagedFileError
+        If the folder is of another game, or its rules have changed.
+    OSError
+        If a file cannot be read or written.
+
+    Examples
+    --------
+    >>> import tempfile, gamedp
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tables = gamedp.tables.tabulate(Wubbel.pig(20), folder)
+    ...     round(tables.value(), 6), tables.width < 1e-6, tables.best_actions((0, 0, 18, 11))
+    (0.615559, True, [0])
+    """
+    numbers: dict[str, Any] = {"tolerance": tolerance, "max_seconds": max_seconds}
+    for name, number in numbers.items():
+        if not (isinstance(number, (int, float)) and number > 0) or tolerance == math.inf:
+            message = f"{name} is {shown(number)}; it must be positive, and tolerance finite."
+            raise InvalidParameterError(message)
+    given: Any = last_tier
+    if not (given is None or isinstance(given, (int, np.integer))):
+        message = f"last_tier is {shown(given)}; it must be an integer."
+        raise InvalidParameterError(message)
+    budget = Budget(callback_of(progress), "solve", max_seconds)
+    tables = Tables.begin(as_path(folder), game, float(tolerance))
+    tables.fill(last_tier, max_bytes, budget)
+    return tables

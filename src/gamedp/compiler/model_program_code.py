@@ -51,8 +51,8 @@ SIMPLE = {
     "<=": loop.NO_MORE,
     ">": loop.MORE,
     ">=": loop.NO_LESS,
-    "min": loop.LEAST,
-    "max": loop.LARGEST,
+    "min": loop.MINIMUM,
+    "max": loop.MAXIMUM,
     "mod": loop.REMAINDER,
 }
 """Instructions for the two topmost numbers."""

@@ -56,7 +56,7 @@ FACTOR, OTHER_FACTOR = 1_013_904_223, 826_366_247
 (
     CONSTANT, VARIABLE, EQUAL_TO, AND, OR, LESS_THAN, MORE_THAN, AT_MOST, AT_LEAST, UNEQUAL_TO,
     NOT, IF, JUMP, ADD, SUBTRACT, MULTIPLY, EQUAL, UNEQUAL, LESS, MORE, NO_MORE, NO_LESS,
-    LEAST, LARGEST, REMAINDER, NEGATE, LOOKED_UP,
+    MINIMUM, MAXIMUM, REMAINDER, NEGATE, LOOKED_UP,
 ) = range(27)  # fmt: skip
 """Instructions; EQUAL_TO and its kin compare a variable with a constant."""
 
@@ -158,9 +158,9 @@ def value_of(code: Any, looked: Any, memory: Any, number: int) -> int:
                 memory[top] = 1 if x <= y else 0
             elif kind == NO_LESS:
                 memory[top] = 1 if x >= y else 0
-            elif kind == LEAST:
+            elif kind == MINIMUM:
                 memory[top] = min(x, y)
-            elif kind == LARGEST:
+            elif kind == MAXIMUM:
                 memory[top] = max(x, y)
             else:
                 memory[top] = x % y

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.arrays import Flags
 
 
-LARGEST = 1 << 62
+LARGEST_INTEGER = 1 << 62
 """Integers up to this are computed by numpy; with larger ones, by Python."""
 
 INITIAL, DEADLOCK = "init", "deadlock"
@@ -174,7 +174,7 @@ class States:
     def _fast(self, expression: Expression) -> Any:
         """Return the values in machine words; None where they may not fit, or are fractions."""
         if isinstance(expression, Literal):
-            small = isinstance(expression.value, int) and abs(expression.value) < LARGEST
+            small = isinstance(expression.value, int) and abs(expression.value) < LARGEST_INTEGER
             return np.array(expression.value) if small else None
         if isinstance(expression, Name):
             return self.column(expression.name)
@@ -230,7 +230,7 @@ def _fit(operator: str, parts: list[Any]) -> bool:
     if operator not in ("+", "-", "*"):
         return True
     most = [max(abs(int(part.min())), abs(int(part.max()))) for part in parts]
-    return (math.prod(most) if operator == "*" else sum(most)) < LARGEST
+    return (math.prod(most) if operator == "*" else sum(most)) < LARGEST_INTEGER
 
 
 def _leaves(expression: Expression) -> list[Expression]:

@@ -1146,7 +1146,7 @@ def test_the_command_line_verifies_models_in_files(tmp_path, run):
     assert "objective   reach" in out
     code, _, err = run("verify", file, proof, "--set", "goal=3")
     assert code == 2
-    assert "--set and --game are for games" in err
+    assert "--set is for games and programs" in err
 
 
 # Averages of the solver ---------------------------------------------------------------------------

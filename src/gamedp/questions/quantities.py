@@ -79,11 +79,11 @@ class Quantities:
         steps = None if last is None else last - first
 
         def reached(one: Flags, other: Flags) -> StateNumbers:
+            way = None if one.all() else one
             if steps is None:
-                goal = Reachability(other, None if one.all() else one, self.optimum)
-                return self._solved(self.model, goal)
-            ended = cut(self.model, other | ~one, other.astype(float))
-            return self._solved(ended, FiniteHorizon(steps, self.optimum))
+                return self._solved(self.model, Reachability(other, way, self.optimum))
+            goal = FiniteHorizon(steps, self.optimum, target=other, allowed=way)
+            return self._solved(self.model, goal)
 
         # More states, more paths.
         found = between(

@@ -286,7 +286,7 @@ def assemble(
         num_players=num_players,
         player_names=parts.player_names,
         state_rewards={
-            name: np.array(kinds[STATES])
+            name: np.asarray(kinds[STATES])
             for name, kinds in parts.rewards.items()
             if STATES in kinds
         },

@@ -33,10 +33,10 @@ def test_it_keeps_its_promises(package):
         for name, problem in small_problems().items()
         if getattr(problem.objective, "discount", 0.0) < 0.99
     }
-    assert len(problems) == 44
+    assert len(problems) == 46
     report = check_solver(package.OutSide(), problems)
     assert len(report.solved) == 5
-    assert len(report.refused) == 39
+    assert len(report.refused) == 41
 
 
 def test_it_says_what_would_help_where_its_bounds_are_too_wide(package):

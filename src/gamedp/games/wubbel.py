@@ -204,8 +204,8 @@ class Wubbel:
         return {"player": (0, 0), "own": (0, most), "opponent": (0, most), "turn": (0, most)}
 
     def is_state(self, state: State) -> bool:
-        """Return whether nobody has reached the goal."""
-        return state.own + state.turn < self.goal
+        """Return whether nobody has reached the goal, or a throw has just reached it."""
+        return state.own + state.turn < self.goal + self.faces
 
     def heuristic(self, state: State, player: int) -> float:
         """Estimate the winner by the missing points of both, the turn's points included."""

@@ -23,9 +23,13 @@ from model_programs import (
 )
 
 import gamedp
-from gamedp.adapters.parts import assemble
-from gamedp.adapters.programs import PRISM
-from gamedp.errors import GamedpError, InvalidModelError, LimitExceededError, UnknownNameError
+from gamedp.errors import (
+    GamedpError,
+    InvalidModelError,
+    InvalidParameterError,
+    LimitExceededError,
+    UnknownNameError,
+)
 
 EACH = [
     pytest.param(kind, text, counts, id=f"{kind}: {name}")
@@ -40,12 +44,8 @@ def written(folder, text, kind="prism"):
     return path
 
 
-def loaded(folder, text, kind="prism"):
-    return gamedp.read_model(written(folder, text, kind))
-
-
-def with_constants(folder, text, **options):
-    return assemble(PRISM.read(written(folder, text), 1e9, **options), None)
+def loaded(folder, text, kind="prism", **options):
+    return gamedp.read_model(written(folder, text, kind), **options)
 
 
 def counts_of(found):
@@ -174,19 +174,27 @@ def test_players_keep_their_states(tmp_path):
 
 def test_constants_are_given_by_name(tmp_path):
     text = "mdp const int N; const double p; module m x : [0..N]; [] x<N -> p:(x'=x+1)+1-p:true; endmodule"
-    found = with_constants(tmp_path, text, constants={"N": 3, "p": 0.1})
+    found = loaded(tmp_path, text, constants={"N": 3, "p": 0.1})
     assert found.constants == {"N": 3, "p": Fraction(1, 10)}
     assert found.model.num_states == 4
-    same = with_constants(tmp_path, text, constants={"N": "1+2", "p": "1/10"})
+    same = loaded(tmp_path, text, constants={"N": "1+2", "p": "1/10"})
     assert same.model.digest() == found.model.digest()
     with pytest.raises(
         InvalidModelError, match=r"line 1, column 15: the constants N, p have no va"
     ):
-        with_constants(tmp_path, text)
+        loaded(tmp_path, text)
     with pytest.raises(UnknownNameError, match=r"no constant 'n'; known: N, p"):
-        with_constants(tmp_path, text, constants={"n": 3})
+        loaded(tmp_path, text, constants={"n": 3})
     with pytest.raises(GamedpError, match=r"of type int, not double, as 2\.5 is"):
-        with_constants(tmp_path, text, constants={"N": 2.5, "p": 1})
+        loaded(tmp_path, text, constants={"N": 2.5, "p": 1})
+
+
+def test_files_that_list_their_states_take_no_constants_and_no_limits(tmp_path):
+    path = tmp_path / "model.drn"
+    gamedp.write_model(path, loaded(tmp_path, DIE).model)
+    for options in ({"constants": {"N": 1}}, {"max_states": 10}, {"max_seconds": 1}):
+        with pytest.raises(InvalidParameterError, match=f"{next(iter(options))} is for programs"):
+            gamedp.read_model(path, **options)
 
 
 REFUSED = {
@@ -361,9 +369,9 @@ MANY = "mdp module m x : [0..1000000]; [] x<1000000 -> (x'=x+1); [] true -> (x'=
 
 def test_limits_stop_an_exploration(tmp_path):
     with pytest.raises(LimitExceededError, match="max_states=500"):
-        with_constants(tmp_path, MANY, max_states=500)
+        loaded(tmp_path, MANY, max_states=500)
     with pytest.raises(LimitExceededError, match="max_seconds"):
-        with_constants(tmp_path, MANY, max_seconds=1e-9)
+        loaded(tmp_path, MANY, max_seconds=1e-9)
     with pytest.raises(LimitExceededError, match="max_bytes"):
         gamedp.read_model(written(tmp_path, MANY), max_bytes=100_000)
 
@@ -383,7 +391,7 @@ def test_synchronisations_that_multiply_are_stopped_by_the_limit(tmp_path):
 def test_progress_is_reported(tmp_path):
     met = []
     text = MANY.replace("1000000", "30000")
-    found = with_constants(tmp_path, text, progress=met.append)
+    found = loaded(tmp_path, text, progress=met.append)
     assert found.model.num_states == 30_001
     assert all(one.phase == "explore" for one in met)
 
@@ -428,8 +436,8 @@ def test_properties_of_a_jani_model_are_formulas(tmp_path):
         )
     )
     model["properties"] = properties
-    parts = gamedp.adapters.programs.JANI.read(written(tmp_path, json.dumps(model), "jani"), 1e9)
-    assert parts.properties == {
+    found = loaded(tmp_path, json.dumps(model), "jani")
+    assert found.properties == {
         "p": 'Pmax=? [ F "goal" ]',
         "at least": 'Pmin>=(1/2) [ F "goal" ]',
         "cost": 'R{"cost"}min=? [ F "goal" ]',
@@ -437,8 +445,7 @@ def test_properties_of_a_jani_model_are_formulas(tmp_path):
         "bounded": 'Pmax=? [ F<=3 "goal" ]',
         "until": 'Pmax=? [ (!(x = 2)) U "goal" ]',
     }
-    assert any("'time' is left out" in note for note in parts.notes)
-    found = assemble(parts, None)
-    assert np.isclose(gamedp.ask(found, parts.properties["cost"]).value(), 7.0)
-    assert np.isclose(gamedp.ask(found, parts.properties["steps"]).value(), 2.0)
-    assert np.isclose(gamedp.ask(found, parts.properties["bounded"]).value(), 0.875)
+    assert any("'time' is left out" in note for note in found.notes)
+    assert np.isclose(gamedp.ask(found, "cost").value(), 7.0)
+    assert np.isclose(gamedp.ask(found, "steps").value(), 2.0)
+    assert np.isclose(gamedp.ask(found, "bounded").value(), 0.875)

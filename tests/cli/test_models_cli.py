@@ -539,6 +539,48 @@ def test_what_is_in_a_file(named):
     assert facts["variables"] == {"x": [3, 4], "b": [False, True]}
 
 
+def test_a_program_takes_constants_and_limits(named):
+    Path("walk.prism").write_text(WALK)
+    question = ["walk.prism", "--property", "P=? [F x=n]", "--set", "n=4"]
+    code, out, _ = named("solve", *question, "--json")
+    assert code == 0
+    assert json.loads(out)["lower"] == pytest.approx(1 / 15)
+    code, out, _ = named("explain", "walk.prism", "--set", "n=4,p=1/2", "--json")
+    assert json.loads(out)["constants"] == {"n": "4", "p": "1/2"}
+    code, out, _ = named("query", "walk.prism", "--set", "n=4", "--reach", "x=n", "--state", "x=2")
+    assert code == 0
+    assert "0.2" in out
+    refused = {
+        (): "line 2, column 11: the constant n has no value.",
+        ("--set", "m=4"): "There is no constant 'm'; known: n, p.",
+        ("--set", "n=9999", "--max-states", "100"): "exploration stopped at max_states=100",
+        ("--set", "n=4", "--compile", "never"): "--compile is for games",
+        ("--set", "n=4", "--fresh"): "--fresh is for games",
+    }
+    for options, words in refused.items():
+        code, _, err = named("solve", "walk.prism", "--reach", "x=4", *options)
+        assert code != 0, options
+        assert words in err
+
+
+def test_programs_are_compared_with_their_constants(named):
+    Path("walk.prism").write_text(WALK)
+    code, out, _ = named(
+        *("compare", "walk.prism?n=4&reach=x=n", "--solvers", "value-iteration", "--json")
+    )
+    assert code == 0
+    assert json.loads(out)["rows"][0]["lower"] == pytest.approx(1 / 15)
+
+
+WALK = """dtmc
+const int n; const double p = 1/3;
+module walk
+    x : [0..n] init 1;
+    [] x > 0 & x < n -> p : (x' = x + 1) + 1-p : (x' = x - 1);
+endmodule
+"""
+
+
 def test_a_formula_about_a_game(named):
     Path("coin.py").write_text(COIN)
     code, out, _ = named(

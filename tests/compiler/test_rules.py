@@ -101,7 +101,7 @@ def test_rules_may_print(monkeypatch, capsys, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_box_is_enumerated(mode):
-    box = {"player": (0, 1), "own": (0, 4), "opponent": (0, 4), "turn": (0, 4)}
+    box = {"player": (0, 1), "own": (0, 4), "opponent": (0, 4), "turn": (0, 9)}
     game = Wubbel.pig(5)
     model = gamedp.compile(game, compile=mode, box=box)
     reached = gamedp.compile(game, compile=mode)
@@ -109,7 +109,7 @@ def test_a_box_is_enumerated(mode):
     assert_same_model(model, gamedp.compile(game, compile="never", box=box))
     assert model.index(State(0, 1, 1, 1))  # nobody comes to a single point
     with pytest.raises(gamedp.errors.UnknownStateError):
-        model.index(State(0, 4, 4, 4))  # is_state is false there
+        model.index(State(0, 4, 4, 9))  # is_state is false there
     with pytest.raises(gamedp.errors.InvalidParameterError, match="missing: turn"):
         gamedp.compile(game, compile=mode, box={k: box[k] for k in list(box)[:3]})
 

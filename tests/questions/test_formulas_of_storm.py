@@ -1,6 +1,6 @@
 """A hundred formulas and more, against Storm's exact engine.
 
-What it says is kept in ``tests/questions/formulas_of_storm.json``, with its version; so this runs without it.
+What it says is kept in ``formulas_of_storm.json``, with its version; so this runs without it.
 Where stormpy is installed, it is asked again. ``python tests/questions/test_formulas_of_storm.py``
 writes the file.
 """

@@ -93,7 +93,10 @@ def test_a_format_from_outside_is_one_of_all(package, run, tmp_path):
     assert check_format("json").damaged == 50
     with pytest.raises(InvalidParameterError, match="json_format:ARRAYS must be a FileFormat"):
         gamedp.read_model(path, format="lists")
-    with pytest.raises(InvalidParameterError, match="there are drn, jani, json, lists, nm, pm, prism, smg, tra, umb"):
+    with pytest.raises(
+        InvalidParameterError,
+        match="there are drn, jani, json, lists, nm, pm, prism, smg, tra, umb",
+    ):
         gamedp.read_model(path, format="xml")
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -18,6 +19,7 @@ from gamedp.adapters.parts import CHOICES, STATES, FileFormat, Parts, check_memo
 from gamedp.adapters.text import TextFile, word_of, word_of_fraction, write_lines
 from gamedp.adapters.writing import INITIAL, names_of
 from gamedp.errors import InvalidModelError
+from gamedp.runtime.slices import LINES
 
 if TYPE_CHECKING:
     from gamedp.runtime.arrays import Floats, Integers
@@ -65,6 +67,8 @@ class _DrnParts:
     ----------
     states, actions, transitions : (n,) int64
         On which line each stands, counted from 0.
+    state_rewards, choice_rewards : list of str or None
+        What stands in brackets behind each state and each action.
     """
 
     states: Integers
@@ -72,8 +76,8 @@ class _DrnParts:
     transitions: Integers
     names: list[str] = attrs.field(factory=list)
     labels: dict[str, list[int]] = attrs.field(factory=dict)
-    state_rewards: list[tuple[int, int, str]] = attrs.field(factory=list)
-    choice_rewards: list[tuple[int, int, str]] = attrs.field(factory=list)
+    state_rewards: list[str | None] = attrs.field(factory=list)
+    choice_rewards: list[str | None] = attrs.field(factory=list)
 
 
 def read_drn(path: Path, most: int) -> Parts:
@@ -92,15 +96,14 @@ def read_drn(path: Path, most: int) -> Parts:
     _check_counts(file, head, found)
     _read_states(file, found)
     _read_actions(file, found)
-    states, choices = len(found.states), len(found.actions)
-    labels = len(found.labels) + len(head.unused)
+    states, labels = len(found.states), len(found.labels) + len(head.unused)
     check_memory(path, most, states=states, rewards=len(head.rewards), labels=labels)
     rewards: dict[str, dict[str, Any]] = {name: {} for name in head.rewards}
-    for kind, listed, count in (
-        (STATES, found.state_rewards, states),
-        (CHOICES, found.choice_rewards, choices),
+    for kind, texts, places in (
+        (STATES, found.state_rewards, found.states),
+        (CHOICES, found.choice_rewards, found.actions),
     ):
-        table = _rewards(file, head, listed, count)
+        table = _rewards(file, head, texts, places)
         for name, column in zip(head.rewards, table.T, strict=True):
             rewards[name][kind] = column
     successors, probabilities = _read_transitions(file, head, found)
@@ -185,7 +188,7 @@ def _check_kind(file: TextFile, kind: str) -> None:
 
 def _sorted_lines(file: TextFile, begin: int) -> _DrnParts:
     """Return the lines of the model that are states, actions and transitions."""
-    firsts = np.array([line.lstrip()[:1] for line in file.lines], "U1")
+    firsts = np.fromiter((line.lstrip()[:1] for line in file.lines), "U1", len(file.lines))
     firsts[:begin] = ""
     is_state, is_action = firsts == "s", firsts == "a"
     is_transition = (firsts >= "0") & (firsts <= "9")
@@ -220,22 +223,23 @@ def _read_states(file: TextFile, found: _DrnParts) -> None:
         number, _, rest = rest.partition(" ")
         if word != "state" or number != str(state):
             raise file.damaged(place, f"state {state} must come next")
-        if rest:
-            _read_state(file, found, state, rest.strip())
+        found.state_rewards.append(_read_state(file, found, state, rest.strip()) if rest else None)
 
 
-def _read_state(file: TextFile, found: _DrnParts, state: int, rest: str) -> None:
-    """Read the rest of a state's line after its number."""
+def _read_state(file: TextFile, found: _DrnParts, state: int, rest: str) -> str | None:
+    """Read the rest of a state's line after its number; return its rewards."""
     place = int(found.states[state])
     if rest.startswith("!"):
         raise file.damaged(place, "a state of discrete time has no exit rate")
     if rest.startswith("{"):
         raise file.damaged(place, "a state that is known has no observation")
-    rest, numbers = _bracket(file, place, rest)
-    if numbers:
-        found.state_rewards.append((state, place, numbers))
-    for label in _labels_in(rest):
-        found.labels.setdefault(label, []).append(state)
+    rewards = None
+    if rest.startswith("["):
+        rewards, rest = _bracket(file, place, rest[1:])
+    if rest:
+        for label in _labels_in(rest):
+            found.labels.setdefault(label, []).append(state)
+    return rewards or None
 
 
 def _labels_in(text: str) -> list[str]:
@@ -245,39 +249,52 @@ def _labels_in(text: str) -> list[str]:
 
 def _read_actions(file: TextFile, found: _DrnParts) -> None:
     """Record the name of each action and the place of its rewards."""
-    for choice, place in enumerate(found.actions.tolist()):
+    for place in found.actions.tolist():
         word, _, rest = file.lines[place].strip().partition(" ")
         if word != "action":
             raise file.damaged(place, "a line must begin with state, action or a state's number")
         name, bracket, numbers = rest.partition("[")
-        found.names.append(name.strip())
-        if bracket:
-            _, numbers = _bracket(file, place, bracket + numbers)
-            found.choice_rewards.append((choice, place, numbers))
+        found.names.append(sys.intern(name.strip()))
+        found.choice_rewards.append(_bracket(file, place, numbers)[0] if bracket else None)
 
 
 def _read_transitions(file: TextFile, head: _Head, found: _DrnParts) -> tuple[Integers, Floats]:
     """Return the successors and probabilities of all transitions."""
-    places = found.transitions.tolist()
-    pairs = [file.lines[place].partition(":") for place in places]
-    words = [probability.strip() for _, _, probability in pairs]
-    if head.placeholders:
-        words = [head.placeholders.get(word, word) for word in words]
-    successors = [successor for successor, _, _ in pairs]
-    return (
-        file.integers(successors, places, "a state"),
-        file.numbers(words, places, "a probability"),
-    )
+    count = len(found.transitions)
+
+    def columns(size: int) -> Iterator[tuple[Integers, Floats]]:
+        for begin in range(0, count, size):
+            places = found.transitions[begin : begin + size].tolist()
+            states, words = _split([file.lines[place] for place in places])
+            if head.placeholders:
+                words = [head.placeholders.get(word, word) for word in words]
+            yield (
+                file.integers(states, places, "a state"),
+                file.numbers(words, places, "a probability"),
+            )
+
+    read = [(np.empty(0, np.int64), np.empty(0)), *columns(LINES)]  # some at a time: few words
+    if any(numbers.dtype != np.float64 for _, numbers in read):
+        read = list(columns(count))  # where one is a fraction, all are what they are
+    successors, probabilities = zip(*read, strict=True)
+    return np.concatenate(successors), np.concatenate(probabilities)
+
+
+def _split(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Return what stands before and after the colon of each line."""
+    words = " ".join(lines).split()
+    if len(words) == 3 * len(lines) and set(words[1::3]) == {":"}:
+        return words[::3], words[2::3]
+    pairs = [line.partition(":") for line in lines]
+    return [state for state, _, _ in pairs], [word.strip() for _, _, word in pairs]
 
 
 def _bracket(file: TextFile, place: int, text: str) -> tuple[str, str]:
-    """Return the text after the numbers in brackets, and these numbers."""
-    if not text.startswith("["):
-        return text, ""
-    numbers, bracket, rest = text[1:].partition("]")
+    """Return the numbers before a closing bracket, and the text after it."""
+    numbers, bracket, rest = text.partition("]")
     if not bracket:
         raise file.damaged(place, "a bracket is not closed")
-    return rest.strip(), numbers
+    return sys.intern(numbers), rest.strip()
 
 
 def _check_counts(file: TextFile, head: _Head, found: _DrnParts) -> None:
@@ -291,30 +308,36 @@ def _check_counts(file: TextFile, head: _Head, found: _DrnParts) -> None:
             raise file.damaged(len(file.lines), message)
 
 
-def _rewards(file: TextFile, head: _Head, listed: list[tuple[int, int, str]], count: int) -> Any:
-    """Return a table of rewards with a row for each state or choice, zero for those not listed."""
+def _rewards(file: TextFile, head: _Head, texts: list[str | None], lines: Integers) -> Any:
+    """Return a table of rewards with a row for each state or choice, zero for those without."""
     words: list[str] = []
-    for _, place, text in listed:
+    places: list[int] = []
+    kinds: dict[str | None, int] = {None: -1}  # many states and choices have the same
+    for row, text in enumerate(texts):
+        if text is None or text in kinds:
+            continue
+        kinds[text] = len(kinds) - 1
         numbers = text.split(",")
         if len(numbers) != len(head.rewards):
             message = f"there are {len(head.rewards)} reward models, and {len(numbers)} rewards"
-            raise file.damaged(place, message)
+            raise file.damaged(int(lines[row]), message)
         words += map(str.strip, numbers)
+        places += [int(lines[row])] * len(numbers)
     if head.placeholders:
         words = [head.placeholders.get(word, word) for word in words]
-    places = [place for _, place, _ in listed for _ in head.rewards]
-    rows = [row for row, _, _ in listed]
-    numbers = file.numbers(words, places, "a reward").reshape(len(rows), len(head.rewards))
-    return spread(numbers, rows, count)
+    table = file.numbers(words, places, "a reward").reshape(len(kinds) - 1, len(head.rewards))
+    which = np.fromiter((kinds[text] for text in texts), np.int64, len(texts))
+    rows = np.flatnonzero(which >= 0)
+    return spread(table[which[rows]], rows, len(texts))
 
 
 def _actions(words: list[str]) -> tuple[Any, tuple[str, ...]]:
     """Return actions as numbers, and their names unless all are numbers themselves."""
-    if all(NUMBER.fullmatch(word) and int(word) < 2**31 for word in words):
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    if all(NUMBER.fullmatch(word) and int(word) < 2**31 for word in numbers):
         return np.array(list(map(int, words)), np.int64), ()
-    numbers: dict[str, int] = {}
-    actions = [numbers.setdefault(word, len(numbers)) for word in words]
-    return np.array(actions, np.int64), tuple("" if w == NAMELESS else w for w in numbers)
+    actions = np.fromiter((numbers[word] for word in words), np.int64, len(words))
+    return actions, tuple("" if word == NAMELESS else word for word in numbers)
 
 
 def write_drn(file: BinaryIO, parts: Parts) -> None:

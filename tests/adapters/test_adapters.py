@@ -962,6 +962,7 @@ DAMAGED_TEXTS = {
     "hidden states": (drn(("MDP", "POMDP")), "type POMDP"),
     "a game without players": (drn(("MDP", "SMG")), "does not say who moves"),
     "parameters": (drn(("@parameters\n", "@parameters\np q\n")), "parameters p q"),
+    "intervals": (drn(("@parameters", "@value_type: double-interval\n@parameters")), "intervals"),
     "nothing": ({"model_tra": ""}, "line 1: there is nothing"),
     "a header": (tra(("4 5 7", "4 5 7 8")), "line 1: the first line must have"),
     "too few entries": (tra(("0 1 0 1 wait", "0 1 0")), "line 4: there must be 4 or 5"),
@@ -1118,6 +1119,9 @@ def test_reading_a_small_file_takes_no_more_than_it_may(folder, case):
 def test_a_file_that_is_no_text(folder):
     (folder / "model.drn").write_bytes(b"\xff\xfe")
     with pytest.raises(DamagedFileError, match="not a file of text"):
+        gamedp.read_model(folder / "model.drn")
+    (folder / "model.drn").write_bytes(b"\xef\xbb\xbf@type: DTMC\n")
+    with pytest.raises(DamagedFileError, match="begins with a byte-order mark"):
         gamedp.read_model(folder / "model.drn")
 
 

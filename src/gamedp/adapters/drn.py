@@ -141,7 +141,11 @@ def _read_head(file: TextFile) -> tuple[_Head, int]:
                 head.kind = line.partition(":")[2].strip().upper()
                 _check_kind(file, head.kind)
             if section == "@value_type":
-                file.is_exact = line.partition(":")[2].strip().lower() == RATIONAL
+                values = line.partition(":")[2].strip().lower()
+                file.is_exact = values == RATIONAL
+                if "interval" in values:
+                    message = f"{file.path} has intervals of probabilities; gamedp reads numbers."
+                    raise InvalidModelError(message)
         elif section == "@reward_models":
             # A structure without a name leaves nothing but the space behind it.
             head.rewards += full.removesuffix(" ").split(" ") if full else []

@@ -59,10 +59,14 @@ class TextFile:
         self.is_exact = False
         try:
             with open_plain(path, links=True) as file:
-                self.lines = file.read().decode().splitlines()
+                text = file.read().decode()
         except UnicodeDecodeError as error:
             message = f"{path} is not a file of text ({error}). Check which file this is."
             raise DamagedFileError(message) from None
+        if text.startswith("\ufeff"):
+            message = f"{path} begins with a byte-order mark. Save it as UTF-8 without one."
+            raise DamagedFileError(message)
+        self.lines = text.splitlines()
 
     def damaged(self, place: int, what: str) -> DamagedFileError:
         """Return the error for a damaged line, counted from 0."""

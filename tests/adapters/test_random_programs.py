@@ -5,7 +5,7 @@ from random_programs import random_program
 
 import gamedp
 from gamedp.compiler import model_programs
-from gamedp.errors import GamedpError
+from gamedp.errors import GamedpError, UnsupportedProblemError
 
 stormpy = pytest.importorskip("stormpy", reason="stormpy, with which we compare, is not installed")
 
@@ -37,7 +37,10 @@ def agrees_with_storm(path, seed):
     if kind == "smg":  # Storm has no values for these
         value = gamedp.ask(found, '<<one>> Pmax=? [F "goal"]')
         model = found.with_coalition(["one"]).model
-        exact = gamedp.testing.exact_values(model, gamedp.Reachability(found.states("goal")))
+        try:
+            exact = gamedp.testing.exact_values(model, gamedp.Reachability(found.states("goal")))
+        except UnsupportedProblemError:  # a few have too many policies to compare all
+            return 0
         start = int(model.initial_states[0])
         assert value.lower[start] <= exact[start] <= value.upper[start], text
         return 1

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import attrs
+import numba
 import numpy as np
 import pytest
 import table_games
@@ -426,19 +427,24 @@ def test_games_that_have_no_tables(tmp_path):
     class Boxless(WithBox):
         box = None
 
-    class Uncompilable(WithBox):
-        def outcomes(self, state, action):
-            return [(1.0, Fields(state.left - 1, (action, int(str(state.others[0])))))]
-
     for game, error, words in (
         (Matches(5), UnsupportedProblemError, "no method tier and no method box"),
         (Boxless(), UnsupportedProblemError, "no method box"),
         (Fractional(), InvalidModelError, "must be an integer"),
-        (Uncompilable(), CompilationError, "cannot be compiled"),
         (WithBox(payment=1e300), UnsupportedProblemError, "below 2"),
     ):
         with pytest.raises(error, match=words):
             tabulate(game, tmp_path / words)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_rules_that_do_not_compile_have_no_tables(tmp_path):
+    class Uncompilable(WithBox):
+        def outcomes(self, state, action):
+            return [(1.0, Fields(state.left - 1, (action, int(str(state.others[0])))))]
+
+    with pytest.raises(CompilationError, match="cannot be compiled"):
+        tabulate(Uncompilable(), tmp_path / "tables")
 
 
 def test_limits(tmp_path):

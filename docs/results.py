@@ -44,10 +44,16 @@ def without_results(page: str) -> str:
 def text_of(cell: dict) -> str:
     """Return what a cell of a notebook has printed and returned, as far as it is text."""
     parts = []
+    printed: dict[str, str] = {}
     for output in cell["outputs"]:
         data = output.get("data", {})
         if output["output_type"] == "stream":
-            parts.append("".join(output["text"]))
+            # What is printed comes in as many pieces as it happens to. MyST-NB's `merge_streams`
+            # adds the later ones to the first, and leaves them where they were.
+            name, text = output["name"], "".join(output["text"])
+            if name not in printed:
+                printed[name] = text
+                parts.append(text)
         elif not any(kind.startswith("image/") for kind in data):
             parts.append("".join(data.get("text/plain", [])))
     text = "\n".join(parts)

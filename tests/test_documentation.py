@@ -200,3 +200,17 @@ def test_what_docstrings_refer_to_is_there():
     paths = set(re.findall(r":(?:mod|func|class|meth|attr):`~?(gamedp\.[\w.]+)`", text))
     assert len(paths) > 100
     assert [path for path in sorted(paths) if not named(path)] == []
+
+
+def test_the_result_of_a_cell_does_not_hang_on_the_pieces_in_which_it_was_printed(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    results = importlib.import_module("results")
+
+    def stream(text):
+        return {"output_type": "stream", "name": "stdout", "text": text}
+
+    returned = {"output_type": "execute_result", "data": {"text/plain": "3"}}
+    whole = {"outputs": [stream("one\ntwo\n"), returned]}
+    # MyST-NB has added the second piece to the first, and left it where it was.
+    in_pieces = {"outputs": [stream("one\ntwo\n"), stream("two\n"), returned]}
+    assert results.text_of(in_pieces) == results.text_of(whole) == "one\ntwo\n\n3"

@@ -16,6 +16,7 @@ from gamedp.model.objectives import (
     FiniteHorizon,
     is_probability,
     known_at_the_end,
+    off_at_the_end,
     over_in,
 )
 from gamedp.reduction import never, quotient_kernels
@@ -560,6 +561,8 @@ def widened(
     """
     model, objective = problem.model, problem.objective
     payoff, reward, part = rounding or model.rounding
+    if isinstance(objective, FiniteHorizon):
+        payoff = max(payoff, off_at_the_end(objective, model))
     if is_probability(objective) or not (payoff or reward):
         return lower, upper
     amount: Any = payoff

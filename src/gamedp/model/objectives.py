@@ -562,10 +562,10 @@ def resolved(objective: Objective, model: Any) -> Objective:
         If the model does not have one of the states.
     """
     check_objective(objective)
-    final = getattr(objective, "final", None)
-    if final is not None:
-        values = _final_values(final, model)
-        return objective if values is final else attrs.evolve(objective, final=values)
+    if isinstance(objective, FiniteHorizon) and objective.final is not None:
+        values = _final_values(objective.final, model)
+        changed: Objective = attrs.evolve(objective, final=values)
+        return objective if values is objective.final else changed
     if not has_target(objective):
         return objective
     sets: dict[str, Any] = {

@@ -37,7 +37,9 @@ rows
     The offsets of choices; for each of these the synchronisation, the first command, and the end of
     its transitions; its rewards; for each transition a successor and a probability.
 work
-    Enabled commands, picked ones, their branches, those of each part, and how many they are.
+    Enabled commands, picked ones, their branches, those of each part, and how many they are; for
+    each branch its probability and what it adds to the words of a state; and of the first so many
+    parts together the probability and the words.
 """
 
 from __future__ import annotations
@@ -240,7 +242,7 @@ def pack(space: Any, memory: Any, begin: int, key: int, width: int) -> None:
 def number_of_state(
     words: Any, table: Any, last: Any, memory: Any, key: int, width: int, count: int
 ) -> int:
-    """Return the number of a state, entering it with the number `count` if it is new."""
+    """Return the number of the state at a place, entering it with the number `count` if new."""
     size = len(table) - 1
     h = 0
     for w in range(width):
@@ -284,6 +286,69 @@ def lacks(counters: Any, first: int, second: int, operation: int) -> int:
     return UNKNOWN_PAIR
 
 
+def look_at_branches(
+    code: Any,
+    looked: Any,
+    pairs: Any,
+    memory: Any,
+    space: Any,
+    branches: Any,
+    rewards: Any,
+    work: Any,
+    counters: Any,
+    parts: int,
+) -> int:
+    """Note what each branch of the picked commands does by itself; return a status.
+
+    No two of them change the same variable, so what they add to the words of a state adds up.
+    """
+    branch_offsets, listed, earned, assignments = branches
+    picked, factors, added = work[1], work[5], work[6]
+    width, stack = code[3], code[2]
+    choice, structures = counters[CHOICES], len(earned) // (len(listed) // 3)
+    for q in range(structures):
+        rewards[choice * structures + q] = ZERO
+    for k in range(parts):
+        for b in range(branch_offsets[picked[k]], branch_offsets[picked[k] + 1]):
+            factor = listed[3 * b]
+            if factor < 0:
+                factor = value_of_jit(code, looked, memory, listed[3 * b + 1])
+                if memory[stack] != 0:
+                    return UNKNOWN_VALUE
+            factors[b] = factor
+            for w in range(width):
+                added[b * width + w] = 0
+            if factor == ZERO:
+                continue
+            for q in range(structures):
+                expression = earned[structures * b + q]
+                if expression < 0:
+                    continue
+                reward = value_of_jit(code, looked, memory, expression)
+                if memory[stack] != 0:
+                    return UNKNOWN_VALUE
+                product = pair_of_jit(pairs, factor, reward, PRODUCT)
+                if product < 0:
+                    return lacks_jit(counters, factor, reward, PRODUCT)
+                before = rewards[choice * structures + q]
+                after = pair_of_jit(pairs, before, product, SUM)
+                if after < 0:
+                    return lacks_jit(counters, before, product, SUM)
+                rewards[choice * structures + q] = after
+            for x in range(listed[3 * b - 1] if b > 0 else 0, listed[3 * b + 2]):
+                variable = assignments[2 * x]
+                new = value_of_jit(code, looked, memory, assignments[2 * x + 1])
+                if memory[stack] != 0:
+                    return UNKNOWN_VALUE
+                place = 5 * variable
+                if new < space[place] or new > space[place + 1]:
+                    counters[FIRST], counters[SECOND] = x, new
+                    return BEYOND
+                word, shift = space[place + 2], space[place + 3]
+                added[b * width + word] += (new - memory[variable]) << shift
+    return DONE
+
+
 def add_choice(
     code: Any,
     looked: Any,
@@ -301,19 +366,19 @@ def add_choice(
     begin: int,
 ) -> int:
     """Add a choice made of the picked commands; return a status."""
-    branch_offsets, listed, earned, assignments = branches
+    branch_offsets = branches[0]
     words, table, last = states
-    choices, rewards, transitions = rows[1], rows[2], rows[3]
-    picked, chosen = work[1], work[2]
-    width, stack, count = code[3], code[2], len(space) // 5
-    key = code[1] + width
-    total = 1
+    choices, transitions = rows[1], rows[3]
+    picked, chosen, factors, added, shares, sums = (
+        work[1], work[2], work[5], work[6], work[7], work[8],
+    )  # fmt: skip
+    width, total = code[3], 1
     for k in range(parts):
         total *= branch_offsets[picked[k] + 1] - branch_offsets[picked[k]]
         if total > HALF:
             counters[NEEDED] = total
             return FULL
-    choice, structures = counters[CHOICES], len(earned) // (len(listed) // 3)
+    choice = counters[CHOICES]
     if (
         3 * (choice + 2) > len(choices)
         or 2 * (counters[TRANSITIONS] + total + 1) > len(transitions)
@@ -324,58 +389,35 @@ def add_choice(
         return FULL
     if not is_chain:
         begin = counters[TRANSITIONS]
-    for q in range(structures):
-        rewards[choice * structures + q] = ZERO
-    for combination in range(total):
-        rest, probability = combination, ONE
-        for k in range(parts - 1, -1, -1):
-            many = branch_offsets[picked[k] + 1] - branch_offsets[picked[k]]
-            chosen[k] = branch_offsets[picked[k]] + rest % many
-            rest //= many
-        for k in range(parts):
-            factor = listed[3 * chosen[k]]
-            if factor < 0:
-                factor = value_of_jit(code, looked, memory, listed[3 * chosen[k] + 1])
-                if memory[stack] != 0:
-                    return UNKNOWN_VALUE
-            product = pair_of_jit(pairs, probability, factor, PRODUCT)
-            if product < 0:
-                return lacks_jit(counters, probability, factor, PRODUCT)
-            probability = product
+    status = look_at_branches_jit(
+        code, looked, pairs, memory, space, branches, rows[2], work, counters, parts
+    )
+    if status != DONE:
+        return status
+    shares[0] = ONE
+    for w in range(width):
+        sums[w] = memory[code[1] + w]
+    for k in range(parts):
+        chosen[k] = branch_offsets[picked[k]]
+    changed = 0
+    for _ in range(total):
+        for k in range(changed, parts):
+            b, now, after = chosen[k], k * width, (k + 1) * width
+            shares[k + 1] = pair_of_jit(pairs, shares[k], factors[b], PRODUCT)
+            if shares[k + 1] < 0:
+                return lacks_jit(counters, shares[k], factors[b], PRODUCT)
+            for w in range(width):
+                sums[after + w] = sums[now + w] + added[b * width + w]
+        probability = shares[parts]
+        changed = parts - 1
+        while changed > 0 and chosen[changed] + 1 == branch_offsets[picked[changed] + 1]:
+            chosen[changed] = branch_offsets[picked[changed]]
+            changed -= 1
+        chosen[changed] += 1
         if probability == ZERO:
             continue
-        for q in range(structures):
-            for k in range(parts):
-                expression = earned[structures * chosen[k] + q]
-                if expression < 0:
-                    continue
-                reward = value_of_jit(code, looked, memory, expression)
-                if memory[stack] != 0:
-                    return UNKNOWN_VALUE
-                product = pair_of_jit(pairs, probability, reward, PRODUCT)
-                if product < 0:
-                    return lacks_jit(counters, probability, reward, PRODUCT)
-                before = rewards[choice * structures + q]
-                after = pair_of_jit(pairs, before, product, SUM)
-                if after < 0:
-                    return lacks_jit(counters, before, product, SUM)
-                rewards[choice * structures + q] = after
-        for i in range(count):
-            memory[count + i] = memory[i]
-        for k in range(parts):
-            first = listed[3 * chosen[k] - 1] if chosen[k] > 0 else 0
-            for x in range(first, listed[3 * chosen[k] + 2]):
-                variable = assignments[2 * x]
-                new = value_of_jit(code, looked, memory, assignments[2 * x + 1])
-                if memory[stack] != 0:
-                    return UNKNOWN_VALUE
-                if new < space[5 * variable] or new > space[5 * variable + 1]:
-                    counters[FIRST], counters[SECOND] = x, new
-                    return BEYOND
-                memory[count + variable] = new
-        pack_jit(space, memory, count, key, width)
         found = counters[STATES]
-        s = number_of_state_jit(words, table, last, memory, key, width, found)
+        s = number_of_state_jit(words, table, last, sums, parts * width, width, found)
         if s == found:
             counters[STATES] = found + 1
         transition = last[s]
@@ -432,7 +474,7 @@ def add_state(
 ) -> int:
     """Add the choices of the next state; return a status."""
     alone, part_offsets, command_offsets, commands = program[5:]
-    is_enabled, picked, _, enabled, counts = work
+    is_enabled, picked, _, enabled, counts = work[:5]
     choices, transitions = rows[1], rows[3]
     state, width, begin = counters[NEXT], code[3], counters[TRANSITIONS]
     first_choice, room = counters[CHOICES], len(enabled) // len(picked)
@@ -626,6 +668,7 @@ number_of_state_jit = compiled(number_of_state)
 index_states_jit = compiled(index_states)
 lacks_jit = compiled(lacks)
 find_enabled_jit = compiled(find_enabled)
+look_at_branches_jit = compiled(look_at_branches)
 add_choice_jit = compiled(add_choice)
 add_state_jit = compiled(add_state)
 explore_jit = compiled(explore)

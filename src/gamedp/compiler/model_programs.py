@@ -298,6 +298,7 @@ class Exploration:
             guards, steady, switches, cases, switched, alone, part_offsets, command_offsets,
             commands,
         )  # fmt: skip
+        self.num_branches = len(found) + 1
         # One branch more, so that there is always one.
         self.branches: tuple[Any, ...] = (
             branch_offsets, [*listed, -1, -1, 0], [*earned, *([-1] * len(self.structures))],
@@ -351,6 +352,8 @@ class Exploration:
         self.work: tuple[Any, ...] = (
             [0] * len(self.owners), [0] * self.most_parts, [0] * self.most_parts,
             [0] * (self.most_parts * self.most_commands), [0] * self.most_parts,
+            [0] * self.num_branches, [0] * (width * self.num_branches),
+            [0] * (self.most_parts + 1), [0] * (width * (self.most_parts + 1)),
         )  # fmt: skip
         self.looked, self.pairs = LookUpTable(width + 1), LookUpTable(3)
         self.memory: Any = []

@@ -224,9 +224,7 @@ def _offsets(rows: Integers, items: Integers) -> Integers:
 
 
 def _read_states(file: TextFile, found: _DrnParts) -> None:
-    known: dict[
-        str, tuple[str | None, list[str]]
-    ] = {}  # but for numbers, many are the same
+    known: dict[str, tuple[str | None, list[str]]] = {}  # but for numbers, many are the same
     for state, line in enumerate(file.lines.some(found.states)):
         word, _, rest = line.strip().partition(" ")
         number, _, rest = rest.partition(" ")

@@ -21,6 +21,7 @@ from gamedp.languages.expressions import (
     Name,
     Operation,
 )
+from gamedp.languages.prism import PrismReader
 from gamedp.languages.tokens import END, NAME, NUMBER, QUOTED, Source, TextPlace
 
 OPERATORS = {
@@ -416,6 +417,53 @@ class FormulaReader(ExpressionReader):
         self.expect(")")
         return Filter(FILTERS[token.text], formula, states, place)
 
+
+class PropertiesReader(FormulaReader, PrismReader):  # type: ignore[misc] # formulas have more parts
+    """Reads a file of properties: formulas, and constants, labels and formulas that they use.
+
+    Each property may have a name in quotation marks before it; the others are called by their
+    number, from 1 on. One that is not understood ends with its line, or with a semicolon before: it
+    is refused when it is asked for.
+
+    Attributes
+    ----------
+    properties : dict of str to str
+        The text of each property, by its name.
+    """
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.properties: dict[str, str] = {}
+        while self.token.kind != END:
+            if self.token.text in ("const", "formula", "label"):
+                getattr(self, f"_{DECLARATIONS[self.take().text]}")()
+            else:
+                self._property()
+
+    def _property(self) -> None:
+        name = f"{len(self.properties) + 1}"
+        if self.token.kind == QUOTED and self.ahead().text == ":":
+            name = self.take().text[1:-1]
+            self.take()
+        if name in self.properties:
+            self.token.place.refuse(f"there is a property {name!r} before.")
+        begin, text = self.token.place.at, self.source.text
+        first = self._next
+        try:
+            self.expression()
+        except self.source.kind:
+            self._next, self._nested = first, 0
+            self.token = self.tokens[first]
+            line = text.find("\n", begin) % (len(text) + 1)
+            while self.token.kind != END and self.token.text != ";" and self.token.place.at < line:
+                self.take()
+        last = self.tokens[self._next - 1]
+        self.properties[name] = text[begin : last.place.at + len(last.text)]
+        self.accepts(";")
+
+
+DECLARATIONS = {"const": "constant", "formula": "formula", "label": "label"}
+"""What a file of properties can declare, and the methods that read it."""
 
 STRENGTH_OF_SUMS = 8
 """Operators that can stand in a bound bind at least like sums."""

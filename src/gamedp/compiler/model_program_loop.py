@@ -44,7 +44,7 @@ work
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from gamedp.runtime.jit import compiled
 
@@ -76,6 +76,22 @@ DONE, MORE_TO_DO, UNKNOWN_VALUE, UNKNOWN_PAIR, FULL, BEYOND = range(6)
 
 STATES, NEXT, CHOICES, TRANSITIONS, FIRST, SECOND, OPERATION, NEEDED = range(8)
 """Places of counters: states found and explored, and what is not known, or needs room."""
+
+
+class Machine(NamedTuple):
+    """All arrays, by the names above."""
+
+    code: Any
+    looked: Any
+    pairs: Any
+    memory: Any
+    space: Any
+    program: Any
+    branches: Any
+    states: Any
+    rows: Any
+    work: Any
+    counters: Any
 
 
 def value_of(code: Any, looked: Any, memory: Any, number: int) -> int:
@@ -286,23 +302,14 @@ def lacks(counters: Any, first: int, second: int, operation: int) -> int:
     return UNKNOWN_PAIR
 
 
-def look_at_branches(
-    code: Any,
-    looked: Any,
-    pairs: Any,
-    memory: Any,
-    space: Any,
-    branches: Any,
-    rewards: Any,
-    work: Any,
-    counters: Any,
-    parts: int,
-) -> int:
+def look_at_branches(m: Any, parts: int) -> int:
     """Note what each branch of the picked commands does by itself; return a status.
 
     No two of them change the same variable, so what they add to the words of a state adds up.
     """
-    branch_offsets, listed, earned, assignments = branches
+    code, looked, pairs, memory, space = m.code, m.looked, m.pairs, m.memory, m.space
+    rewards, work, counters = m.rows[2], m.work, m.counters
+    branch_offsets, listed, earned, assignments = m.branches
     picked, factors, added = work[1], work[5], work[6]
     width, stack = code[3], code[2]
     choice, structures = counters[CHOICES], len(earned) // (len(listed) // 3)
@@ -349,26 +356,12 @@ def look_at_branches(
     return DONE
 
 
-def add_choice(
-    code: Any,
-    looked: Any,
-    pairs: Any,
-    memory: Any,
-    space: Any,
-    branches: Any,
-    states: Any,
-    rows: Any,
-    work: Any,
-    counters: Any,
-    parts: int,
-    synchronisation: int,
-    is_chain: bool,
-    begin: int,
-) -> int:
+def add_choice(m: Any, parts: int, synchronisation: int, is_chain: bool, begin: int) -> int:
     """Add a choice made of the picked commands; return a status."""
-    branch_offsets = branches[0]
-    words, table, last = states
-    choices, transitions = rows[1], rows[3]
+    code, pairs, memory, work, counters = m.code, m.pairs, m.memory, m.work, m.counters
+    branch_offsets = m.branches[0]
+    words, table, last = m.states
+    choices, transitions = m.rows[1], m.rows[3]
     picked, chosen, factors, added, shares, sums = (
         work[1], work[2], work[5], work[6], work[7], work[8],
     )  # fmt: skip
@@ -389,9 +382,7 @@ def add_choice(
         return FULL
     if not is_chain:
         begin = counters[TRANSITIONS]
-    status = look_at_branches_jit(
-        code, looked, pairs, memory, space, branches, rows[2], work, counters, parts
-    )
+    status = look_at_branches_jit(m, parts)
     if status != DONE:
         return status
     shares[0] = ONE
@@ -458,37 +449,22 @@ def find_enabled(code: Any, looked: Any, memory: Any, program: Any, is_enabled: 
     return DONE
 
 
-def add_state(
-    code: Any,
-    looked: Any,
-    pairs: Any,
-    memory: Any,
-    space: Any,
-    program: Any,
-    branches: Any,
-    states: Any,
-    rows: Any,
-    work: Any,
-    counters: Any,
-    is_chain: bool,
-) -> int:
+def add_state(m: Any, is_chain: bool) -> int:
     """Add the choices of the next state; return a status."""
-    alone, part_offsets, command_offsets, commands = program[5:]
+    code, memory, rows, work, counters = m.code, m.memory, m.rows, m.work, m.counters
+    alone, part_offsets, command_offsets, commands = m.program[5:]
     is_enabled, picked, _, enabled, counts = work[:5]
     choices, transitions = rows[1], rows[3]
     state, width, begin = counters[NEXT], code[3], counters[TRANSITIONS]
     first_choice, room = counters[CHOICES], len(enabled) // len(picked)
-    unpack_jit(space, states[0], state * width, memory, code[1], width)
-    status = find_enabled_jit(code, looked, memory, program, is_enabled)
+    unpack_jit(m.space, m.states[0], state * width, memory, code[1], width)
+    status = find_enabled_jit(code, m.looked, memory, m.program, is_enabled)
     if status != DONE:
         return status
     for c in alone:
         if is_enabled[c] != 0:
             picked[0] = c
-            status = add_choice_jit(
-                code, looked, pairs, memory, space, branches, states, rows, work, counters, 1, -1,
-                is_chain, begin,
-            )  # fmt: skip
+            status = add_choice_jit(m, 1, -1, is_chain, begin)
             if status != DONE:
                 return status
     for u in range(len(part_offsets) - 1):
@@ -512,15 +488,12 @@ def add_state(
             for k in range(parts - 1, -1, -1):
                 picked[k] = enabled[k * room + rest % counts[k]]
                 rest //= counts[k]
-            status = add_choice_jit(
-                code, looked, pairs, memory, space, branches, states, rows, work, counters, parts,
-                u, is_chain, begin,
-            )  # fmt: skip
+            status = add_choice_jit(m, parts, u, is_chain, begin)
             if status != DONE:
                 return status
     many = counters[CHOICES] - first_choice
     if many == 0:  # a deadlock leads to itself
-        choice, structures = first_choice, len(branches[2]) // (len(branches[1]) // 3)
+        choice, structures = first_choice, len(m.branches[2]) // (len(m.branches[1]) // 3)
         if 3 * (choice + 2) > len(choices) or 2 * (begin + 2) > len(transitions):
             counters[NEEDED] = 1
             return FULL
@@ -530,12 +503,12 @@ def add_state(
         choices[3 * choice], choices[3 * choice + 1], choices[3 * choice + 2] = -1, -1, begin + 1
         counters[CHOICES], counters[TRANSITIONS] = choice + 1, begin + 1
     elif is_chain and many > 1:
-        share = pair_of_jit(pairs, many, 0, INVERSE)
+        share = pair_of_jit(m.pairs, many, 0, INVERSE)
         if share < 0:
             return lacks_jit(counters, many, 0, INVERSE)
         for t in range(begin, counters[TRANSITIONS]):
             before = transitions[2 * t + 1]
-            after = pair_of_jit(pairs, before, share, PRODUCT)
+            after = pair_of_jit(m.pairs, before, share, PRODUCT)
             if after < 0:
                 return lacks_jit(counters, before, share, PRODUCT)
             transitions[2 * t + 1] = after
@@ -544,26 +517,13 @@ def add_state(
     return DONE
 
 
-def explore(
-    code: Any,
-    looked: Any,
-    pairs: Any,
-    memory: Any,
-    space: Any,
-    program: Any,
-    branches: Any,
-    states: Any,
-    rows: Any,
-    work: Any,
-    counters: Any,
-    is_chain: bool,
-    most: int,
-) -> int:
+def explore(m: Any, is_chain: bool, most: int) -> int:
     """Explore states until `most` of work is done, or something is missing; return a status.
 
     A state that is not finished has no trace in `rows`, and is begun again.
     """
-    last, spent, stack = states[2], 0, code[2]
+    rows, counters, last = m.rows, m.counters, m.states[2]
+    memory, stack, spent = m.memory, m.code[2], 0
     while counters[NEXT] < counters[STATES]:
         if spent > most:
             return MORE_TO_DO
@@ -571,10 +531,7 @@ def explore(
             counters[NEEDED] = 1
             return FULL
         choices, transitions = counters[CHOICES], counters[TRANSITIONS]
-        status = add_state_jit(
-            code, looked, pairs, memory, space, program, branches, states, rows, work, counters,
-            is_chain,
-        )  # fmt: skip
+        status = add_state_jit(m, is_chain)
         if status != DONE:
             for t in range(transitions, counters[TRANSITIONS]):
                 last[rows[3][2 * t]] = -1
@@ -585,27 +542,18 @@ def explore(
                 counters[FIRST] = memory[stack] - 1
                 memory[stack] = 0
             return status
-        spent += len(program[0]) + counters[TRANSITIONS] - transitions
+        spent += len(m.program[0]) + counters[TRANSITIONS] - transitions
     return DONE
 
 
-def evaluate(
-    code: Any,
-    looked: Any,
-    memory: Any,
-    space: Any,
-    words: Any,
-    counters: Any,
-    number: int,
-    end: int,
-    found: Any,
-) -> int:
+def evaluate(m: Any, number: int, end: int, found: Any) -> int:
     """Write the values of an expression in the states from ``counters[NEXT]`` to `end`."""
+    code, memory, counters, words = m.code, m.memory, m.counters, m.states[0]
     width, stack = code[3], code[2]
     while counters[NEXT] < end:
         state = counters[NEXT]
-        unpack_jit(space, words, state * width, memory, code[1], width)
-        found[state] = value_of_jit(code, looked, memory, number)
+        unpack_jit(m.space, words, state * width, memory, code[1], width)
+        found[state] = value_of_jit(code, m.looked, memory, number)
         if memory[stack] != 0:
             counters[FIRST] = memory[stack] - 1
             memory[stack] = 0
@@ -614,29 +562,19 @@ def evaluate(
     return DONE
 
 
-def seek_starts(
-    code: Any,
-    looked: Any,
-    memory: Any,
-    space: Any,
-    states: Any,
-    counters: Any,
-    number: int,
-    low: Any,
-    high: Any,
-    most: int,
-) -> int:
+def seek_starts(m: Any, number: int, low: Any, high: Any, most: int) -> int:
     """Enter states in which an expression holds, of all from the one in memory on.
 
     The last variable changes fastest, each from `low` to `high`.
     """
+    code, memory, space, states, counters = m.code, m.memory, m.space, m.states, m.counters
     width, stack, words = code[3], code[2], code[1]
     for _ in range(most):
         if counters[STATES] + 2 > len(states[2]) or 2 * (counters[STATES] + 1) > len(states[1]):
             counters[NEEDED] = 1
             return FULL
         pack_jit(space, memory, 0, words, width)
-        holds = value_of_jit(code, looked, memory, number)
+        holds = value_of_jit(code, m.looked, memory, number)
         if memory[stack] != 0:
             counters[FIRST] = memory[stack] - 1
             memory[stack] = 0

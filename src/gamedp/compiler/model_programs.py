@@ -430,6 +430,13 @@ class Exploration:
         self._spent += time.thread_time() - begin
         return status
 
+    def _machine(self) -> loop.Machine:
+        """Return what the loops work on."""
+        return loop.Machine(
+            self.instructions, *self.known, self.memory, self.space, self.arrays, self.branches,
+            tuple(self.states), tuple(self.rows), self.work, self.counters,
+        )  # fmt: skip
+
     @property
     def _work_at_once(self) -> int:
         return PLAIN_WORK if self._is_plain else COMPILED_WORK
@@ -440,11 +447,9 @@ class Exploration:
         num_starts = int(self.counters[loop.STATES])
         self._drive(
             lambda: self._call(
-                "explore", self.instructions, *self.known, self.memory, self.space, self.arrays,
-                self.branches, tuple(self.states), tuple(self.rows), self.work, self.counters,
-                self.program.kind == DTMC, self._work_at_once,
+                "explore", self._machine(), self.program.kind == DTMC, self._work_at_once
             )
-        )  # fmt: skip
+        )
         states, choices, transitions = (
             int(self.counters[place]) for place in (loop.STATES, loop.CHOICES, loop.TRANSITIONS)
         )
@@ -459,8 +464,8 @@ class Exploration:
         )
         successors, numbers = (np.ascontiguousarray(column) for column in pairs.reshape(-1, 2).T)
         words = np.array(self.states[0][: states * self.width], np.int64)
-        self.states = [self.states[0], [], []]
-        self.rows = []
+        self.states = [self.states[0], *map(self._form, ([], []))]
+        self.rows = [self._form([]) for _ in range(4)]
         return Explored(
             program=self.program,
             values=self.numbers.values,
@@ -581,8 +586,7 @@ class Exploration:
             self.memory[place] = value
         self._drive(
             lambda: self._call(
-                "seek_starts", self.instructions, self.known[0], self.memory, self.space,
-                tuple(self.states), self.counters, number, self._form(low), self._form(high),
+                "seek_starts", self._machine(), number, self._form(low), self._form(high),
                 self._work_at_once,
             )
         )  # fmt: skip
@@ -607,10 +611,7 @@ class Exploration:
         while self.counters[loop.NEXT] < self.count:
             step = PLAIN_WORK if self._is_plain else COMPILED_WORK
             end = min(self.count, int(self.counters[loop.NEXT]) + step)
-            status = self._call(
-                "evaluate", self.instructions, self.known[0], self.memory, self.space,
-                self.states[0], self.counters, number, end, found,
-            )  # fmt: skip
+            status = self._call("evaluate", self._machine(), number, end, found)
             if status == loop.UNKNOWN_VALUE:
                 self._learn_value()
             self._check_limits()

@@ -434,9 +434,10 @@ class PropertiesReader(FormulaReader, PrismReader):  # type: ignore[misc] # form
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.properties: dict[str, str] = {}
+        declare = {"const": self._constant, "formula": self._formula, "label": self._label}
         while self.token.kind != END:
-            if self.token.text in ("const", "formula", "label"):
-                getattr(self, f"_{DECLARATIONS[self.take().text]}")()
+            if self.token.text in declare:
+                declare[self.take().text]()
             else:
                 self._property()
 
@@ -461,9 +462,6 @@ class PropertiesReader(FormulaReader, PrismReader):  # type: ignore[misc] # form
         self.properties[name] = text[begin : last.place.at + len(last.text)]
         self.accepts(";")
 
-
-DECLARATIONS = {"const": "constant", "formula": "formula", "label": "label"}
-"""What a file of properties can declare, and the methods that read it."""
 
 STRENGTH_OF_SUMS = 8
 """Operators that can stand in a bound bind at least like sums."""

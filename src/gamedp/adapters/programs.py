@@ -15,7 +15,7 @@ import numpy as np
 from gamedp.adapters.parts import CHOICES, STATES, FileFormat, Parts
 from gamedp.compiler.limits import ExplorationBudget, ExplorationLimits
 from gamedp.errors import DamagedFileError, InvalidModelError, shown
-from gamedp.languages.expressions import Literal, Operation
+from gamedp.languages.expressions import Literal, Operation, type_of_value
 from gamedp.languages.formulas import PropertiesReader
 from gamedp.languages.jani import read_jani
 from gamedp.languages.prism import read_prism
@@ -24,7 +24,6 @@ from gamedp.languages.programs import (
     SMG,
     Constant,
     ModelProgram,
-    type_of_value,
     values_of_constants,
 )
 from gamedp.languages.tokens import Source, TextPlace

@@ -29,6 +29,7 @@ from gamedp.languages.expressions import (
     Operation,
     Value,
     evaluate,
+    joined,
     names_in,
 )
 from gamedp.languages.programs import DTMC, Branch, ModelProgram, Variable
@@ -321,11 +322,7 @@ class Exploration:
                 if test is not None:
                     name, value = test
                     rest: list[Expression] = [*parts[:place], *parts[place + 1 :]]
-                    left = (
-                        Operation("&", tuple(rest), guard.place)
-                        if len(rest) > 1
-                        else (rest[0] if rest else Literal(True, guard.place))
-                    )
+                    left = joined("&", rest, guard.place)
                     tests.setdefault(name, {}).setdefault(number, (value, left))
         tests = {
             name: found

@@ -187,11 +187,7 @@ def read_formula(text: str, name: str = "the formula") -> Formula:
     >>> read_formula('Pmax=? [ F<=3 "goal" ]').path
     Temporal(operator='F', operands=(Label(name='goal'),), first=None, last=Literal(value=3))
     """
-    reader = FormulaReader(Source(name, text, InvalidParameterError))
-    found = reader.expression()
-    reader.accepts(";")
-    if reader.token.kind != END:
-        reader.fail("the end")
+    found: Formula = FormulaReader(Source(name, text, InvalidParameterError)).alone()
     refuse_paths(found)
     return found
 

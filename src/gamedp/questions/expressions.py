@@ -27,7 +27,7 @@ from gamedp.languages.expressions import (
     type_of,
     with_parts,
 )
-from gamedp.languages.tokens import END, Source
+from gamedp.languages.tokens import Source
 from gamedp.model.model import Model
 
 if TYPE_CHECKING:
@@ -279,10 +279,7 @@ def states_where(states: States, text: str, name: str) -> Flags:
     UnknownNameError
         At a name that the model does not have, and if there are no such states.
     """
-    reader = ExpressionReader(Source(name, text, InvalidParameterError))
-    expression = reader.expression()
-    if reader.token.kind != END:
-        reader.fail("the end")
+    expression = ExpressionReader(Source(name, text, InvalidParameterError)).alone()
     found = states.mask(states.resolved(expression))
     if not found.any():
         message = f"{name}: there is no state with {text}."

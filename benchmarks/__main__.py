@@ -10,7 +10,7 @@ import measure
 NAMES = (
     *("exploration", "wubbel", "pig", "kniffel", "mancala", "models", "families", "averages"),
     *("certificates", "discounted", "sweep", "methods", "start", "memory", "graph", "referee"),
-    *("server", "games", "tables"),
+    *("server", "games", "tables", "reading"),
 )
 """The modules; each has a function of its own name."""
 

@@ -48,6 +48,8 @@ EXPECTED = {
     "server": (4 + LINUX, 1, 1),
     "games": (4, 2, 0),
     "tables": (1, 1, 1),
+    # A row for each program, their mean, and an explicit file.
+    "reading": (7, 6 * STORM, 6 * STORM),
 }
 
 

@@ -452,3 +452,62 @@ def test_properties_of_a_jani_model_are_formulas(tmp_path):
     assert np.isclose(gamedp.ask(found, "cost").value(), 7.0)
     assert np.isclose(gamedp.ask(found, "steps").value(), 2.0)
     assert np.isclose(gamedp.ask(found, "bounded").value(), 0.875)
+
+
+WALK = (
+    "dtmc const int n; module walk x : [0..n] init 1; "
+    "[] x>0 & x<n -> 1/3 : (x'=x+1) + 2/3 : (x'=x-1); endmodule"
+)
+PROPERTIES = """// of the walk
+const double p = n/60; const int k;
+label "top" = x=n; label "end" = "top" | low;
+formula low = x<1;
+"win": P>=p [ F "top" ]
+P=? [ F<=k low ]
+multi(P>=1 [F low], P>=1 [F "top"])
+"last": P=? [ F "end" ];
+E [ F low ]
+"""
+
+
+def test_properties_stand_in_a_file_of_their_own(tmp_path):
+    file = tmp_path / "walk.props"
+    file.write_text(PROPERTIES, encoding="utf-8")
+    found = loaded(tmp_path, WALK, constants={"n": 4, "k": 3}, properties=file)
+    assert list(found.properties) == ["win", "2", "3", "last", "5"]
+    assert gamedp.ask(found, "win").holds == "yes"  # in fair thirds, 1/15 exactly
+    assert gamedp.ask(found, "2").value() == pytest.approx(22 / 27)
+    assert gamedp.ask(found, "last").value() == 1.0
+    for name, words in (("3", "several objectives"), ("5", "CTL is not understood")):
+        with pytest.raises(InvalidParameterError, match=f"property {name}, .*{words}"):
+            gamedp.ask(found, name)
+    explicit = tmp_path / "walk.drn"
+    gamedp.write_model(explicit, found)
+    file.write_text("const int k; P=? [ F<=k true ]", encoding="utf-8")
+    assert gamedp.ask(gamedp.read_model(explicit, properties=file, constants={"k": 3}), "1").value()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("const int k; P=? [ F<=k low ]", "line 1, column 11: the constant k has no value"),
+        ('"a": true; "a": false', "there is a property 'a' before"),
+        ("label low = x=1;", "the name of a label in quotation marks"),
+        ("const int n = 3;", "n has been declared in model.prism"),
+        ("formula x = 3;", "x has been declared in model.prism"),
+        ('label "deadlock" = true;', '"deadlock" has been declared in model.prism'),
+    ],
+)
+def test_what_a_file_of_properties_cannot_declare_is_refused_at_its_place(tmp_path, text, words):
+    file = tmp_path / "walk.props"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(GamedpError, match=words):
+        loaded(tmp_path, WALK.replace("int n;", "int n = 4;"), properties=file)
+
+
+def test_a_label_of_properties_that_is_made_of_itself_is_refused(tmp_path):
+    file = tmp_path / "walk.props"
+    file.write_text('label "a" = !"a"; P=? [ F "a" ]', encoding="utf-8")
+    found = loaded(tmp_path, WALK, constants={"n": 4}, properties=file)
+    with pytest.raises(UnknownNameError, match="no label 'a'"):
+        gamedp.ask(found, "1")

@@ -17,7 +17,7 @@ from depth import first_of
 from equations import locked
 from forging import claimed, forged
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
-from solving import assert_contains, bounded_targets, loop, solve_best_effort
+from solving import assert_contains, horizons, loop, solve_best_effort
 
 import gamedp
 from gamedp.bellman.equation import unordered_equation
@@ -132,12 +132,10 @@ def test_discounted_totals_are_certified(model, discount, optimum):
 
 
 @relaxed
-@given(models(), st.integers(0, 6), st.none() | st.data())
+@given(models(), st.integers(0, 6), st.data())
 def test_finite_horizons_are_certified(model, horizon, data):
-    assume(not (model.has_swaps and (model.constant_sum or data)))
-    objective = gamedp.FiniteHorizon(horizon)
-    if data:
-        objective = data.draw(bounded_targets(model, horizon))
+    assume(not (model.has_swaps and model.constant_sum))
+    objective = data.draw(horizons(model, horizon))
     assert_certified(solve_best_effort(model, objective), exact_values(model, objective))
 
 
@@ -548,12 +546,10 @@ def test_no_discounted_bound_beyond_the_truth_is_accepted(model, discount):
 
 
 @relaxed
-@given(models(), st.integers(0, 4), st.none() | st.data())
+@given(models(), st.integers(0, 4), st.data())
 def test_no_bound_of_a_horizon_beyond_the_truth_is_accepted(model, horizon, data):
-    assume(not (model.has_swaps and (model.constant_sum or data)))
-    objective = gamedp.FiniteHorizon(horizon)
-    if data:
-        objective = data.draw(bounded_targets(model, horizon))
+    assume(not (model.has_swaps and model.constant_sum))
+    objective = data.draw(horizons(model, horizon))
     certificate = gamedp.certify(solve_best_effort(model, objective))
     for name, _, false in stronger(certificate, exact_values(model, objective)):
         with pytest.raises(CertificateError, match=name):

@@ -493,6 +493,10 @@ def test_several_initial_states_have_a_range(named):
 
 
 def test_the_actions_of_a_state_by_a_formula(named):
+    Path("named.props").write_text("const int k; P>=0 [ F<=k b ]", encoding="utf-8")
+    given = ("--properties", "named.props", "--set", "k=2", "--property", "1")
+    code, out, _ = named("solve", "named.tra", *given)
+    assert (code, "yes" in out) == (0, True)
     code, out, _ = named("query", "named.tra", "--property", 'Rmax=? [F "end"]', "--state", "!b")
     assert code == 0
     assert "            * left  9.0   (9.0 to 9.0)" in out.splitlines()

@@ -1,5 +1,7 @@
 """The solvers that tests compare, small models for them, and what their bounds must contain."""
 
+from fractions import Fraction
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -33,12 +35,24 @@ def assert_contains(solution, truth):
 
 
 @st.composite
-def bounded_targets(draw, model, horizon):
-    """Draw a target to reach within a horizon, perhaps through some states alone."""
-    masks = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
-    target, allowed = draw(masks.map(np.array)), draw(st.none() | masks.map(np.array))
-    optimum = draw(st.sampled_from(["max", "min"]))
-    return gamedp.FiniteHorizon(horizon, optimum, target=target, allowed=allowed)
+def horizons(draw, model, horizon):
+    """Draw a horizon, perhaps with a target, through some states alone, or values at its end."""
+    size, optimum = model.num_states, draw(st.sampled_from(["max", "min"]))
+    kinds = ["plain"]
+    kinds += ["target"] * (not model.has_swaps)
+    kinds += ["all", "some"] * (not (model.has_opponents and model.constant_sum))
+    kind = draw(st.sampled_from(kinds))
+    if kind == "target":
+        masks = st.lists(st.booleans(), min_size=size, max_size=size).map(np.array)
+        target, allowed = draw(masks), draw(st.none() | masks)
+        return gamedp.FiniteHorizon(horizon, optimum, target=target, allowed=allowed)
+    values = st.integers(-3, 3) | st.just(Fraction(1, 3)) | st.floats(-1e3, 1e3)
+    final = None
+    if kind == "all":
+        final = draw(st.lists(values, min_size=size, max_size=size))
+    elif kind == "some":
+        final = draw(st.dictionaries(st.integers(0, size - 1), values))
+    return gamedp.FiniteHorizon(horizon, optimum, final=final)
 
 
 def walk(up=0.5, states=50):

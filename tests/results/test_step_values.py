@@ -65,6 +65,73 @@ def test_what_no_double_holds_is_within_the_bounds():
     assert solution.steps_left(0).bounds(0) == (0.0, 0.0) or solution.steps_left(0).width < 1e-15
 
 
+COIN = gamedp.Model.from_arrays(
+    [0, 1, 1, 2], [0, 2, 3], [1, 2, 2], [0.5, 0.5, 1.0], terminals=[1], payoffs=[4.0]
+)
+"""A coin says whether play ends with 4, or goes on for ever in another state."""
+
+
+@pytest.mark.parametrize(
+    ("final", "expected"),
+    [
+        ([7, 1, Fraction(1, 3)], [7, Fraction(2, 3)]),  # payoffs do not count
+        ({2: Fraction(1, 3)}, [0, Fraction(13, 6)]),
+        ({1: -1}, [0, Fraction(-1, 2)]),
+        ({}, [0, 2]),
+        (lambda state: state, [0, 3]),  # it is asked where play goes on
+    ],
+    ids=repr,
+)
+def test_values_at_the_end_count_with_no_steps_to_go(final, expected):
+    objective = gamedp.FiniteHorizon(1, final=final)
+    exact = gamedp.solve(COIN, objective, gamedp.solvers.ExactPolicyIteration())
+    solution = gamedp.solve(COIN, objective)
+    assert exact.exact[0] == expected[1]
+    for steps, value in enumerate(expected):
+        low, high = solution.steps_left(steps).bounds(0)
+        assert low <= value <= high
+        assert high - low < 1e-14
+    assert gamedp.verify(COIN, gamedp.certify(solution))
+
+
+def test_values_at_the_end_change_sides_with_the_players():
+    """Who moves, becomes the other one; what is left at the end is the first player's."""
+    model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [-1.0], players=[0], num_players=2)
+    only = gamedp.Policy.uniform(model)
+    for steps, value in enumerate([8.0, -8.0, 8.0]):
+        objective = gamedp.FiniteHorizon(steps, final={0: 8})
+        assert gamedp.solve(model, objective).value(0) == value
+        assert gamedp.evaluate(model, [only, only], objective).value(player=0) == value
+        assert gamedp.best_response(model, only, 1, objective).value() == -value
+
+
+@pytest.mark.parametrize(
+    ("final", "words"),
+    [
+        ([1.0], "one number for each state of the model: .3,."),
+        ([1.0, np.nan, 0.0], "final has nan for state 1; it must be a finite number"),
+        ({0: "a"}, "final has 'a' for state 0; it must be a finite number"),
+        ("end", "final is 'end'; give an array of numbers"),
+        ({7: 1.0}, "7"),
+        (lambda state: None, "final has None for state 0"),
+    ],
+)
+def test_values_at_the_end_are_a_number_of_each_state(final, words):
+    with pytest.raises(gamedp.errors.GamedpError, match=words):
+        gamedp.solve(COIN, gamedp.FiniteHorizon(1, final=final))
+
+
+def test_values_at_the_end_are_those_of_one_side():
+    def solve(**players):
+        model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], **players)
+        gamedp.solve(model, gamedp.FiniteHorizon(1, final={0: 1}))
+
+    with pytest.raises(gamedp.errors.UnsupportedProblemError, match="payoffs that add up to 0"):
+        solve(num_players=2, constant_sum=1.0)
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="for one player or two"):
+        solve(num_players=3)
+
+
 def test_bad_questions_are_refused():
     model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
     solution = gamedp.solve(model, gamedp.FiniteHorizon(2))

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import attrs
@@ -160,6 +161,9 @@ SOLUTIONS = {
     "packed, chance": lambda: gamedp.solve(Wubbel(goal=6), compile="never"),
     "discounted": lambda: gamedp.solve(Words(), Discounted(0.5, optimum="min"), compile="never"),
     "steps": lambda: gamedp.solve(Matches(), FiniteHorizon(3), compile="never"),
+    "values at the end": lambda: gamedp.solve(
+        walk_to_the_end(), FiniteHorizon(2, final={0: Fraction(1, 3), 3: 0.1})
+    ),
     "target": lambda: gamedp.solve(walk_to_the_end(), Reachability([3], [0, 1, 2, 3])),
     "until": lambda: gamedp.solve(walk_to_the_end(), TotalReward("min", until=[2])),
     "head starts": lambda: made_up(walk_to_the_end(), biases=(np.arange(5.0), np.ones(5))),

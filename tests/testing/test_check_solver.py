@@ -50,7 +50,7 @@ SOLVED = {
 def test_registered_solvers_pass(solver):
     report = check_solver(solver)
     assert len(report.solved) == SOLVED.get(solver, len(report.solved)) > 0
-    assert len(report.solved) + len(report.unfinished) + len(report.refused) == 47
+    assert len(report.solved) + len(report.unfinished) + len(report.refused) == 49
     assert all(reason in str(report) for _, reason in report.refused)
 
 

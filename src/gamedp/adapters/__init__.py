@@ -74,6 +74,7 @@ def read_model(  # noqa: PLR0913 - a file, and how far to explore a program
     coalition: Iterable[str | int] | None = None,
     normalise: bool = False,
     constants: Mapping[str, Any] | None = None,
+    properties: str | Path | None = None,
     max_states: float | None = None,
     max_seconds: float | None = None,
     max_bytes: float | None = None,
@@ -112,6 +113,10 @@ def read_model(  # noqa: PLR0913 - a file, and how far to explore a program
     constants : mapping of str to number or str, optional
         The values of a program's constants: truth values, integers, :class:`fractions.Fraction`,
         decimals, which stand for themselves, or texts such as ``"1/3"``.
+    properties : path, optional
+        A file of properties in PRISM's language (``.props``, ``.pctl``), of this model: they are
+        what :func:`gamedp.ask` can then be asked by name, or by number from ``"1"`` on.
+        `constants` may have values for those that it declares.
     max_states, max_seconds : float, optional
         Limits of exploring a program.
     max_bytes : float, optional
@@ -191,7 +196,13 @@ def read_model(  # noqa: PLR0913 - a file, and how far to explore a program
     """
     path = as_path(path)
     found = _format(path, format)
-    given = {"constants": constants, "max_states": max_states, "max_seconds": max_seconds}
+    values, of_properties, reader = dict(constants or {}), {}, None
+    if properties is not None:
+        from gamedp.adapters.programs import properties_in, with_properties  # noqa: PLC0415
+
+        reader = properties_in(as_path(properties))
+        of_properties = {name: values.pop(name) for name in reader.constants if name in values}
+    given = {"constants": values or None, "max_states": max_states, "max_seconds": max_seconds}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if found.is_program:
         limit = math.inf if max_bytes is None else max_bytes
@@ -202,7 +213,8 @@ def read_model(  # noqa: PLR0913 - a file, and how far to explore a program
     else:
         size = max(UNPACKED, RATIO * path.stat().st_size) if max_bytes is None else int(max_bytes)
         parts = found.read(path, size)
-    return assemble(parts, coalition, normalise=normalise)
+    loaded = assemble(parts, coalition, normalise=normalise)
+    return loaded if reader is None else with_properties(loaded, reader, of_properties)
 
 
 def write_model(

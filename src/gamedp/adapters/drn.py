@@ -192,16 +192,18 @@ def _check_kind(file: TextFile, kind: str) -> None:
 
 def _sorted_lines(file: TextFile, begin: int) -> _DrnParts:
     """Return the lines of the model that are states, actions and transitions."""
-    firsts = np.fromiter((line.lstrip()[:1] for line in file.lines), "U1", len(file.lines))
-    firsts[:begin] = ""
-    is_state, is_action = firsts == "s", firsts == "a"
-    is_transition = (firsts >= "0") & (firsts <= "9")
+    firsts = file.lines.firsts()
+    firsts[:begin] = 0
+    is_state, is_action = firsts == ord("s"), firsts == ord("a")
+    is_transition = (firsts >= ord("0")) & (firsts <= ord("9"))
     # A line of no kind, or of one that cannot come after what was last.
-    bad = ~(is_state | is_action | is_transition | (firsts == "") | (firsts == "/"))
+    bad = ~(is_state | is_action | is_transition | (firsts == 0) | (firsts == ord("/")))
     if bad.any():
         message = "a line must begin with state, action or a state's number"
         raise file.damaged(int(bad.argmax()), message)
-    kinds = is_state * 1 + is_action * 2 + is_transition * 4
+    kinds = np.where(
+        is_state, np.int8(1), np.where(is_action, np.int8(2), is_transition * np.int8(4))
+    )
     places = np.flatnonzero(kinds)
     kinds = kinds[places]
     heads = np.maximum.accumulate(np.where(kinds < 4, np.arange(len(kinds)), -1))
@@ -222,17 +224,22 @@ def _offsets(rows: Integers, items: Integers) -> Integers:
 
 
 def _read_states(file: TextFile, found: _DrnParts) -> None:
-    for state, place in enumerate(found.states.tolist()):
-        word, _, rest = file.lines[place].strip().partition(" ")
+    known: dict[str, tuple[str | None, list[str]]] = {}  # but for numbers, many are the same
+    for state, line in enumerate(file.lines.some(found.states)):
+        word, _, rest = line.strip().partition(" ")
         number, _, rest = rest.partition(" ")
         if word != "state" or number != str(state):
-            raise file.damaged(place, f"state {state} must come next")
-        found.state_rewards.append(_read_state(file, found, state, rest.strip()) if rest else None)
+            raise file.damaged(int(found.states[state]), f"state {state} must come next")
+        if rest not in known:
+            known[rest] = _read_state(file, int(found.states[state]), rest.strip())
+        rewards, labels = known[rest]
+        found.state_rewards.append(rewards)
+        for label in labels:
+            found.labels.setdefault(label, []).append(state)
 
 
-def _read_state(file: TextFile, found: _DrnParts, state: int, rest: str) -> str | None:
-    """Read the rest of a state's line after its number; return its rewards."""
-    place = int(found.states[state])
+def _read_state(file: TextFile, place: int, rest: str) -> tuple[str | None, list[str]]:
+    """Read the rest of a state's line after its number; return its rewards and labels."""
     if rest.startswith("!"):
         raise file.damaged(place, "a state of discrete time has no exit rate")
     if rest.startswith("{"):
@@ -240,10 +247,7 @@ def _read_state(file: TextFile, found: _DrnParts, state: int, rest: str) -> str 
     rewards = None
     if rest.startswith("["):
         rewards, rest = _bracket(file, place, rest[1:])
-    if rest:
-        for label in _labels_in(rest):
-            found.labels.setdefault(label, []).append(state)
-    return rewards or None
+    return rewards or None, _labels_in(rest)
 
 
 def _labels_in(text: str) -> list[str]:
@@ -253,13 +257,19 @@ def _labels_in(text: str) -> list[str]:
 
 def _read_actions(file: TextFile, found: _DrnParts) -> None:
     """Record the name of each action and the place of its rewards."""
-    for place in found.actions.tolist():
-        word, _, rest = file.lines[place].strip().partition(" ")
-        if word != "action":
-            raise file.damaged(place, "a line must begin with state, action or a state's number")
-        name, bracket, numbers = rest.partition("[")
-        found.names.append(sys.intern(name.strip()))
-        found.choice_rewards.append(_bracket(file, place, numbers)[0] if bracket else None)
+    known: dict[str, tuple[str, str | None]] = {}  # many lines are the same
+    for place, line in enumerate(file.lines.some(found.actions)):
+        if line not in known:
+            word, _, rest = line.strip().partition(" ")
+            at = int(found.actions[place])
+            if word != "action":
+                raise file.damaged(at, "a line must begin with state, action or a state's number")
+            name, bracket, numbers = rest.partition("[")
+            reward = _bracket(file, at, numbers)[0] if bracket else None
+            known[line] = sys.intern(name.strip()), reward
+        name, reward = known[line]
+        found.names.append(name)
+        found.choice_rewards.append(reward)
 
 
 def _read_transitions(file: TextFile, head: _Head, found: _DrnParts) -> tuple[Integers, Floats]:
@@ -269,7 +279,7 @@ def _read_transitions(file: TextFile, head: _Head, found: _DrnParts) -> tuple[In
     def columns(size: int) -> Iterator[tuple[Integers, Floats]]:
         for begin in range(0, count, size):
             places = found.transitions[begin : begin + size].tolist()
-            states, words = _split([file.lines[place] for place in places])
+            states, words = _split(list(file.lines.some(found.transitions[begin : begin + size])))
             if head.placeholders:
                 words = [head.placeholders.get(word, word) for word in words]
             yield (

@@ -69,9 +69,11 @@ class LoadedModel:
     constants : mapping of str to value
         The constants of a program: bool, int, :class:`fractions.Fraction`, or float.
     formulas : mapping of str to Expression
-        The expressions that a program has names for, see :mod:`gamedp.languages.expressions`.
+        The expressions that a program has names for, see :mod:`gamedp.languages.expressions`; or a
+        file of properties labels, which are in quotation marks here.
     properties : mapping of str to str
-        The formulas in the file, by their names: what :func:`gamedp.ask` may be asked.
+        The formulas in the file, or in one of properties, by their names: what :func:`gamedp.ask`
+        may be asked.
     path : Path
         The file that was read.
     notes : tuple of str

@@ -65,17 +65,16 @@ class _PrismTable:
     def __init__(self, path: Path, *, with_header: bool = True) -> None:
         self.file = TextFile(path)
         lines = self.file.lines
-        firsts = [line.lstrip()[:1] for line in lines]
-        self.comments = "\n".join(
-            line for line, first in zip(lines, firsts, strict=True) if first == "#"
-        )
-        self.places = [place for place, first in enumerate(firsts) if first not in {"", "#"}]
+        firsts = lines.firsts()
+        is_comment = firsts == ord("#")
+        self.comments = "\n".join(lines.some(np.flatnonzero(is_comment)))
+        self.places = np.flatnonzero((firsts != 0) & ~is_comment).tolist()
         self.header: list[str] = []
         if with_header:
             if not self.places:
                 raise self.file.damaged(len(lines), "there is nothing in the file")
             self.header = lines[self.places.pop(0)].split()
-        rows = [lines[place] for place in self.places]
+        rows = list(lines.some(np.array(self.places, np.int64)))
         self._widths = np.array([len(row.split()) for row in rows], np.int64)
         self._starts = offsets_of(self._widths)
         self._words = "\n".join(rows).split()

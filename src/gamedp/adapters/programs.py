@@ -9,21 +9,30 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from gamedp.adapters.parts import CHOICES, STATES, FileFormat, Parts
 from gamedp.compiler.limits import ExplorationBudget, ExplorationLimits
 from gamedp.errors import DamagedFileError, InvalidModelError, shown
-from gamedp.languages.expressions import Literal, Operation
+from gamedp.languages.expressions import Literal, Operation, type_of_value
+from gamedp.languages.formulas import PropertiesReader
 from gamedp.languages.jani import read_jani
 from gamedp.languages.prism import read_prism
-from gamedp.languages.programs import DTMC, SMG, ModelProgram
-from gamedp.languages.tokens import Source
+from gamedp.languages.programs import (
+    DTMC,
+    SMG,
+    Constant,
+    ModelProgram,
+    values_of_constants,
+)
+from gamedp.languages.tokens import Source, TextPlace
 from gamedp.runtime.machine import available_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.adapters.loaded import LoadedModel
     from gamedp.compiler.model_programs import Explored
     from gamedp.runtime.limit import ProgressCallback
 
@@ -54,6 +63,51 @@ def text_of(path: Path) -> str:
     except UnicodeDecodeError as error:
         message = f"{path} is no text: byte {error.start} is not of UTF-8."
         raise DamagedFileError(message) from None
+
+
+def properties_in(path: Path) -> PropertiesReader:
+    """Read a file of properties.
+
+    Raises
+    ------
+    DamagedFileError
+        If it is no text.
+    InvalidModelError
+        At a declaration that is none, with line and column.
+    """
+    return PropertiesReader(Source(str(path), text_of(path)))
+
+
+def with_properties(
+    loaded: LoadedModel, reader: PropertiesReader, given: Mapping[str, Any]
+) -> LoadedModel:
+    """Return a model with the properties of a file, and with what they use.
+
+    Parameters
+    ----------
+    loaded : LoadedModel
+    reader : PropertiesReader
+        Has read the file.
+    given : mapping of str to number
+        Values of constants that the file declares.
+    """
+    place = TextPlace(reader.source, 0)
+    labels = {f'"{name}"': label for name, label in reader.labels.items()}
+    taken = {*loaded.constants, *loaded.formulas, *loaded.variables}
+    taken |= {f'"{name}"' for name in loaded.labels}
+    for name, declared in {**reader.constants, **reader.formulas, **labels}.items():
+        if name in taken:
+            declared.place.refuse(f"{name} has been declared in {loaded.path.name}.")
+    known = {
+        name: Constant(name, type_of_value(value), Literal(value, place), place)
+        for name, value in loaded.constants.items()
+    }
+    return attrs.evolve(
+        loaded,
+        constants=values_of_constants(known | reader.constants, given),
+        formulas={**loaded.formulas, **reader.formulas, **labels},
+        properties={**loaded.properties, **reader.properties},
+    )
 
 
 def parts_of_program(

@@ -7,10 +7,10 @@ import decimal
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from gamedp.errors import DamagedFileError, shown
 from gamedp.rules.exactness import MAX_EXACT_INTEGER, as_given, as_rational
 from gamedp.runtime.files import open_plain
 from gamedp.runtime.slices import LINES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.runtime.arrays import Integers
 
 WHOLE_OR_FRACTION = re.compile(r"\s*[+-]?\d+(/\d+)?\s*")
 """A number that is meant exactly, not as the nearest double."""
@@ -40,11 +45,63 @@ def word_of_fraction(number: Fraction | float) -> str:
     return str(Fraction(number))
 
 
+class Lines(Sequence[str]):
+    """The lines of a text, each made when it is asked for: a large file has millions."""
+
+    def __init__(self, text: str) -> None:
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        self._text = text
+        is_short = text.isascii()
+        self._codes: NDArray[Any] = np.frombuffer(
+            text.encode("ascii" if is_short else "utf-32-le"), np.uint8 if is_short else np.uint32
+        )
+        ends = np.append(np.flatnonzero(self._codes == ord("\n")), len(text))
+        begins = np.append(0, ends[:-1] + 1)
+        count = len(ends) - int(begins[-1] == len(text))  # nothing follows the last line end
+        self._begins, self._ends = begins[:count], ends[:count]
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return len(self._begins)
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return a line, without its end."""
+        if isinstance(place, slice):
+            return list(self.some(np.arange(len(self))[place]))
+        return self._text[int(self._begins[place]) : int(self._ends[place])]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield all lines."""
+        return self.some(np.arange(len(self)))
+
+    def some(self, places: Integers) -> Iterator[str]:
+        """Yield some lines."""
+        for batch in np.array_split(places, len(places) // LINES + 1):
+            begins, ends = self._begins[batch].tolist(), self._ends[batch].tolist()
+            for begin, end in zip(begins, ends, strict=True):
+                yield self._text[begin:end]
+
+    def firsts(self) -> Integers:
+        """Return the code of the first letter of each line that is no space or tab, or 0."""
+        firsts = np.zeros(len(self), self._codes.dtype)
+        places = self._begins.copy()
+        left = np.flatnonzero(places < self._ends)
+        while len(left):
+            firsts[left] = self._codes[places[left]]
+            left = left[(firsts[left] == ord(" ")) | (firsts[left] == ord("\t"))]
+            firsts[left] = 0
+            places[left] += 1
+            left = left[places[left] < self._ends[left]]
+        return firsts
+
+
 class TextFile:
     """The lines of a text file.
 
     Attributes
     ----------
+    lines : Lines
     is_exact : bool
         Whether decimals are rational numbers; else each stands for the nearest double.
 
@@ -66,7 +123,7 @@ class TextFile:
         if text.startswith("\ufeff"):
             message = f"{path} begins with a byte-order mark. Save it as UTF-8 without one."
             raise DamagedFileError(message)
-        self.lines = text.splitlines()
+        self.lines = Lines(text)
 
     def damaged(self, place: int, what: str) -> DamagedFileError:
         """Return the error for a damaged line, counted from 0."""

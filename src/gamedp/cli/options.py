@@ -364,6 +364,8 @@ class FileOptions:
     property : str
         Answer this formula, such as 'Pmax=? [F "goal"]', or the property of the file with this
         name.
+    properties : str
+        A file of properties in PRISM's language, .props or .pctl, for --property by name or number.
     reach : str
         Compute the probability that one of these states is reached.
     allowed : str
@@ -379,6 +381,7 @@ class FileOptions:
     """
 
     property: str | None = None
+    properties: str | None = None
     reach: str | None = None
     allowed: str | None = None
     reward: str | None = None
@@ -396,13 +399,15 @@ class FileOptions:
         """Return the model in a file; of a program, with these constants and within limits."""
         explore = ExploreOptions() if explore is None else explore
         constants = assignments(settings or (), option="--set")
-        options: dict[str, Any] = {"max_bytes": explore.max_bytes}
+        options: dict[str, Any] = {"max_bytes": explore.max_bytes, "properties": self.properties}
+        if constants:
+            options["constants"] = constants
         if is_program(path):
             if explore.compile != ExploreOptions().compile:
                 refuse("--compile is for games; a program is read by loops that are kept.")
-            options |= {"constants": constants, "progress": progress} | explore.keywords()
+            options |= {"progress": progress} | explore.keywords()
             del options["compile"]
-        elif constants:
+        elif constants and self.properties is None:
             refuse(f"--set is for games and programs; {path} lists all of its states.")
         elif attrs.evolve(explore, max_bytes=None) != ExploreOptions():
             refuse(

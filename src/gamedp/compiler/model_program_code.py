@@ -13,8 +13,6 @@ from gamedp.languages.expressions import (
     BOOL,
     CHAINS,
     DOUBLE,
-    INT,
-    STRENGTHS,
     Expression,
     Literal,
     Name,
@@ -23,9 +21,10 @@ from gamedp.languages.expressions import (
     evaluate,
     names_in,
     substitute,
+    type_of_result,
+    type_of_value,
     with_parts,
 )
-from gamedp.languages.programs import type_of_value
 
 MOST_MAGNITUDE = 1 << 61
 """Largest integer that the stack machine computes; it has 64 bits."""
@@ -261,7 +260,7 @@ class Code:
             return expression.place.refuse("a label cannot stand here.")
         operator = expression.operator
         parts = [self._nature(part) for part in expression.operands]
-        kind = _kind_of(operator, [part.kind for part in parts])
+        kind = type_of_result(operator, [part.kind for part in parts])
         magnitude = _magnitude_of(operator, [part.magnitude for part in parts])
         if kind == BOOL:
             magnitude = 1
@@ -273,18 +272,6 @@ class Code:
         )
         # An integer that is looked up has no known magnitude: so has all that is made of it.
         return Nature(kind, is_looked_up, MOST_MAGNITUDE if is_looked_up else magnitude)
-
-
-def _kind_of(operator: str, kinds: list[str]) -> str:
-    """Return the type of an operation whose operands have the right ones."""
-    if operator == "?":
-        kinds = [*kinds[1::2], kinds[-1]]
-        return kinds[0] if len(set(kinds)) == 1 else DOUBLE
-    if operator in ("!", "&", "|", "=>", "<=>") or STRENGTHS.get(operator) in (6, 7):
-        return BOOL
-    if operator in ("floor", "ceil", "round", "mod"):
-        return INT
-    return DOUBLE if DOUBLE in kinds or operator in ("/", "log") else INT
 
 
 def _magnitude_of(operator: str, sizes: list[int]) -> int:

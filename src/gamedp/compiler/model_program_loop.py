@@ -37,12 +37,14 @@ rows
     The offsets of choices; for each of these the synchronisation, the first command, and the end of
     its transitions; its rewards; for each transition a successor and a probability.
 work
-    Enabled commands, picked ones, their branches, those of each part, and how many they are.
+    Enabled commands, picked ones, their branches, those of each part, and how many they are; for
+    each branch its probability and what it adds to the words of a state; and of the first so many
+    parts together the probability and the words.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from gamedp.runtime.jit import compiled
 
@@ -74,6 +76,22 @@ DONE, MORE_TO_DO, UNKNOWN_VALUE, UNKNOWN_PAIR, FULL, BEYOND = range(6)
 
 STATES, NEXT, CHOICES, TRANSITIONS, FIRST, SECOND, OPERATION, NEEDED = range(8)
 """Places of counters: states found and explored, and what is not known, or needs room."""
+
+
+class Machine(NamedTuple):
+    """All arrays, by the names above."""
+
+    code: Any
+    looked: Any
+    pairs: Any
+    memory: Any
+    space: Any
+    program: Any
+    branches: Any
+    states: Any
+    rows: Any
+    work: Any
+    counters: Any
 
 
 def value_of(code: Any, looked: Any, memory: Any, number: int) -> int:
@@ -240,7 +258,7 @@ def pack(space: Any, memory: Any, begin: int, key: int, width: int) -> None:
 def number_of_state(
     words: Any, table: Any, last: Any, memory: Any, key: int, width: int, count: int
 ) -> int:
-    """Return the number of a state, entering it with the number `count` if it is new."""
+    """Return the number of the state at a place, entering it with the number `count` if new."""
     size = len(table) - 1
     h = 0
     for w in range(width):
@@ -284,36 +302,76 @@ def lacks(counters: Any, first: int, second: int, operation: int) -> int:
     return UNKNOWN_PAIR
 
 
-def add_choice(
-    code: Any,
-    looked: Any,
-    pairs: Any,
-    memory: Any,
-    space: Any,
-    branches: Any,
-    states: Any,
-    rows: Any,
-    work: Any,
-    counters: Any,
-    parts: int,
-    synchronisation: int,
-    is_chain: bool,
-    begin: int,
-) -> int:
+def look_at_branches(m: Any, parts: int) -> int:
+    """Note what each branch of the picked commands does by itself; return a status.
+
+    No two of them change the same variable, so what they add to the words of a state adds up.
+    """
+    code, looked, pairs, memory, space = m.code, m.looked, m.pairs, m.memory, m.space
+    rewards, work, counters = m.rows[2], m.work, m.counters
+    branch_offsets, listed, earned, assignments = m.branches
+    picked, factors, added = work[1], work[5], work[6]
+    width, stack = code[3], code[2]
+    choice, structures = counters[CHOICES], len(earned) // (len(listed) // 3)
+    for q in range(structures):
+        rewards[choice * structures + q] = ZERO
+    for k in range(parts):
+        for b in range(branch_offsets[picked[k]], branch_offsets[picked[k] + 1]):
+            factor = listed[3 * b]
+            if factor < 0:
+                factor = value_of_jit(code, looked, memory, listed[3 * b + 1])
+                if memory[stack] != 0:
+                    return UNKNOWN_VALUE
+            factors[b] = factor
+            for w in range(width):
+                added[b * width + w] = 0
+            if factor == ZERO:
+                continue
+            for q in range(structures):
+                expression = earned[structures * b + q]
+                if expression < 0:
+                    continue
+                reward = value_of_jit(code, looked, memory, expression)
+                if memory[stack] != 0:
+                    return UNKNOWN_VALUE
+                product = pair_of_jit(pairs, factor, reward, PRODUCT)
+                if product < 0:
+                    return lacks_jit(counters, factor, reward, PRODUCT)
+                before = rewards[choice * structures + q]
+                after = pair_of_jit(pairs, before, product, SUM)
+                if after < 0:
+                    return lacks_jit(counters, before, product, SUM)
+                rewards[choice * structures + q] = after
+            for x in range(listed[3 * b - 1] if b > 0 else 0, listed[3 * b + 2]):
+                variable = assignments[2 * x]
+                new = value_of_jit(code, looked, memory, assignments[2 * x + 1])
+                if memory[stack] != 0:
+                    return UNKNOWN_VALUE
+                place = 5 * variable
+                if new < space[place] or new > space[place + 1]:
+                    counters[FIRST], counters[SECOND] = x, new
+                    return BEYOND
+                word, shift = space[place + 2], space[place + 3]
+                added[b * width + word] += (new - memory[variable]) << shift
+    return DONE
+
+
+def add_choice(m: Any, parts: int, synchronisation: int, is_chain: bool, begin: int) -> int:
     """Add a choice made of the picked commands; return a status."""
-    branch_offsets, listed, earned, assignments = branches
-    words, table, last = states
-    choices, rewards, transitions = rows[1], rows[2], rows[3]
-    picked, chosen = work[1], work[2]
-    width, stack, count = code[3], code[2], len(space) // 5
-    key = code[1] + width
-    total = 1
+    code, pairs, memory, work, counters = m.code, m.pairs, m.memory, m.work, m.counters
+    branch_offsets = m.branches[0]
+    words, table, last = m.states
+    choices, transitions = m.rows[1], m.rows[3]
+    picked, chosen, factors, added, shares, sums = (
+        work[1], work[2], work[5], work[6], work[7], work[8],
+    )  # fmt: skip
+    width, total = code[3], 1
     for k in range(parts):
         total *= branch_offsets[picked[k] + 1] - branch_offsets[picked[k]]
         if total > HALF:
             counters[NEEDED] = total
             return FULL
-    choice, structures = counters[CHOICES], len(earned) // (len(listed) // 3)
+    choice = counters[CHOICES]
     if (
         3 * (choice + 2) > len(choices)
         or 2 * (counters[TRANSITIONS] + total + 1) > len(transitions)
@@ -324,58 +382,33 @@ def add_choice(
         return FULL
     if not is_chain:
         begin = counters[TRANSITIONS]
-    for q in range(structures):
-        rewards[choice * structures + q] = ZERO
-    for combination in range(total):
-        rest, probability = combination, ONE
-        for k in range(parts - 1, -1, -1):
-            many = branch_offsets[picked[k] + 1] - branch_offsets[picked[k]]
-            chosen[k] = branch_offsets[picked[k]] + rest % many
-            rest //= many
-        for k in range(parts):
-            factor = listed[3 * chosen[k]]
-            if factor < 0:
-                factor = value_of_jit(code, looked, memory, listed[3 * chosen[k] + 1])
-                if memory[stack] != 0:
-                    return UNKNOWN_VALUE
-            product = pair_of_jit(pairs, probability, factor, PRODUCT)
-            if product < 0:
-                return lacks_jit(counters, probability, factor, PRODUCT)
-            probability = product
+    status = look_at_branches_jit(m, parts)
+    if status != DONE:
+        return status
+    shares[0] = ONE
+    for w in range(width):
+        sums[w] = memory[code[1] + w]
+    for k in range(parts):
+        chosen[k] = branch_offsets[picked[k]]
+    changed = 0
+    for _ in range(total):
+        for k in range(changed, parts):
+            b, now, after = chosen[k], k * width, (k + 1) * width
+            shares[k + 1] = pair_of_jit(pairs, shares[k], factors[b], PRODUCT)
+            if shares[k + 1] < 0:
+                return lacks_jit(counters, shares[k], factors[b], PRODUCT)
+            for w in range(width):
+                sums[after + w] = sums[now + w] + added[b * width + w]
+        probability = shares[parts]
+        changed = parts - 1
+        while changed > 0 and chosen[changed] + 1 == branch_offsets[picked[changed] + 1]:
+            chosen[changed] = branch_offsets[picked[changed]]
+            changed -= 1
+        chosen[changed] += 1
         if probability == ZERO:
             continue
-        for q in range(structures):
-            for k in range(parts):
-                expression = earned[structures * chosen[k] + q]
-                if expression < 0:
-                    continue
-                reward = value_of_jit(code, looked, memory, expression)
-                if memory[stack] != 0:
-                    return UNKNOWN_VALUE
-                product = pair_of_jit(pairs, probability, reward, PRODUCT)
-                if product < 0:
-                    return lacks_jit(counters, probability, reward, PRODUCT)
-                before = rewards[choice * structures + q]
-                after = pair_of_jit(pairs, before, product, SUM)
-                if after < 0:
-                    return lacks_jit(counters, before, product, SUM)
-                rewards[choice * structures + q] = after
-        for i in range(count):
-            memory[count + i] = memory[i]
-        for k in range(parts):
-            first = listed[3 * chosen[k] - 1] if chosen[k] > 0 else 0
-            for x in range(first, listed[3 * chosen[k] + 2]):
-                variable = assignments[2 * x]
-                new = value_of_jit(code, looked, memory, assignments[2 * x + 1])
-                if memory[stack] != 0:
-                    return UNKNOWN_VALUE
-                if new < space[5 * variable] or new > space[5 * variable + 1]:
-                    counters[FIRST], counters[SECOND] = x, new
-                    return BEYOND
-                memory[count + variable] = new
-        pack_jit(space, memory, count, key, width)
         found = counters[STATES]
-        s = number_of_state_jit(words, table, last, memory, key, width, found)
+        s = number_of_state_jit(words, table, last, sums, parts * width, width, found)
         if s == found:
             counters[STATES] = found + 1
         transition = last[s]
@@ -416,37 +449,22 @@ def find_enabled(code: Any, looked: Any, memory: Any, program: Any, is_enabled: 
     return DONE
 
 
-def add_state(
-    code: Any,
-    looked: Any,
-    pairs: Any,
-    memory: Any,
-    space: Any,
-    program: Any,
-    branches: Any,
-    states: Any,
-    rows: Any,
-    work: Any,
-    counters: Any,
-    is_chain: bool,
-) -> int:
+def add_state(m: Any, is_chain: bool) -> int:
     """Add the choices of the next state; return a status."""
-    alone, part_offsets, command_offsets, commands = program[5:]
-    is_enabled, picked, _, enabled, counts = work
+    code, memory, rows, work, counters = m.code, m.memory, m.rows, m.work, m.counters
+    alone, part_offsets, command_offsets, commands = m.program[5:]
+    is_enabled, picked, _, enabled, counts = work[:5]
     choices, transitions = rows[1], rows[3]
     state, width, begin = counters[NEXT], code[3], counters[TRANSITIONS]
     first_choice, room = counters[CHOICES], len(enabled) // len(picked)
-    unpack_jit(space, states[0], state * width, memory, code[1], width)
-    status = find_enabled_jit(code, looked, memory, program, is_enabled)
+    unpack_jit(m.space, m.states[0], state * width, memory, code[1], width)
+    status = find_enabled_jit(code, m.looked, memory, m.program, is_enabled)
     if status != DONE:
         return status
     for c in alone:
         if is_enabled[c] != 0:
             picked[0] = c
-            status = add_choice_jit(
-                code, looked, pairs, memory, space, branches, states, rows, work, counters, 1, -1,
-                is_chain, begin,
-            )  # fmt: skip
+            status = add_choice_jit(m, 1, -1, is_chain, begin)
             if status != DONE:
                 return status
     for u in range(len(part_offsets) - 1):
@@ -470,15 +488,12 @@ def add_state(
             for k in range(parts - 1, -1, -1):
                 picked[k] = enabled[k * room + rest % counts[k]]
                 rest //= counts[k]
-            status = add_choice_jit(
-                code, looked, pairs, memory, space, branches, states, rows, work, counters, parts,
-                u, is_chain, begin,
-            )  # fmt: skip
+            status = add_choice_jit(m, parts, u, is_chain, begin)
             if status != DONE:
                 return status
     many = counters[CHOICES] - first_choice
     if many == 0:  # a deadlock leads to itself
-        choice, structures = first_choice, len(branches[2]) // (len(branches[1]) // 3)
+        choice, structures = first_choice, len(m.branches[2]) // (len(m.branches[1]) // 3)
         if 3 * (choice + 2) > len(choices) or 2 * (begin + 2) > len(transitions):
             counters[NEEDED] = 1
             return FULL
@@ -488,12 +503,12 @@ def add_state(
         choices[3 * choice], choices[3 * choice + 1], choices[3 * choice + 2] = -1, -1, begin + 1
         counters[CHOICES], counters[TRANSITIONS] = choice + 1, begin + 1
     elif is_chain and many > 1:
-        share = pair_of_jit(pairs, many, 0, INVERSE)
+        share = pair_of_jit(m.pairs, many, 0, INVERSE)
         if share < 0:
             return lacks_jit(counters, many, 0, INVERSE)
         for t in range(begin, counters[TRANSITIONS]):
             before = transitions[2 * t + 1]
-            after = pair_of_jit(pairs, before, share, PRODUCT)
+            after = pair_of_jit(m.pairs, before, share, PRODUCT)
             if after < 0:
                 return lacks_jit(counters, before, share, PRODUCT)
             transitions[2 * t + 1] = after
@@ -502,26 +517,13 @@ def add_state(
     return DONE
 
 
-def explore(
-    code: Any,
-    looked: Any,
-    pairs: Any,
-    memory: Any,
-    space: Any,
-    program: Any,
-    branches: Any,
-    states: Any,
-    rows: Any,
-    work: Any,
-    counters: Any,
-    is_chain: bool,
-    most: int,
-) -> int:
+def explore(m: Any, is_chain: bool, most: int) -> int:
     """Explore states until `most` of work is done, or something is missing; return a status.
 
     A state that is not finished has no trace in `rows`, and is begun again.
     """
-    last, spent, stack = states[2], 0, code[2]
+    rows, counters, last = m.rows, m.counters, m.states[2]
+    memory, stack, spent = m.memory, m.code[2], 0
     while counters[NEXT] < counters[STATES]:
         if spent > most:
             return MORE_TO_DO
@@ -529,10 +531,7 @@ def explore(
             counters[NEEDED] = 1
             return FULL
         choices, transitions = counters[CHOICES], counters[TRANSITIONS]
-        status = add_state_jit(
-            code, looked, pairs, memory, space, program, branches, states, rows, work, counters,
-            is_chain,
-        )  # fmt: skip
+        status = add_state_jit(m, is_chain)
         if status != DONE:
             for t in range(transitions, counters[TRANSITIONS]):
                 last[rows[3][2 * t]] = -1
@@ -543,27 +542,18 @@ def explore(
                 counters[FIRST] = memory[stack] - 1
                 memory[stack] = 0
             return status
-        spent += len(program[0]) + counters[TRANSITIONS] - transitions
+        spent += len(m.program[0]) + counters[TRANSITIONS] - transitions
     return DONE
 
 
-def evaluate(
-    code: Any,
-    looked: Any,
-    memory: Any,
-    space: Any,
-    words: Any,
-    counters: Any,
-    number: int,
-    end: int,
-    found: Any,
-) -> int:
+def evaluate(m: Any, number: int, end: int, found: Any) -> int:
     """Write the values of an expression in the states from ``counters[NEXT]`` to `end`."""
+    code, memory, counters, words = m.code, m.memory, m.counters, m.states[0]
     width, stack = code[3], code[2]
     while counters[NEXT] < end:
         state = counters[NEXT]
-        unpack_jit(space, words, state * width, memory, code[1], width)
-        found[state] = value_of_jit(code, looked, memory, number)
+        unpack_jit(m.space, words, state * width, memory, code[1], width)
+        found[state] = value_of_jit(code, m.looked, memory, number)
         if memory[stack] != 0:
             counters[FIRST] = memory[stack] - 1
             memory[stack] = 0
@@ -572,29 +562,19 @@ def evaluate(
     return DONE
 
 
-def seek_starts(
-    code: Any,
-    looked: Any,
-    memory: Any,
-    space: Any,
-    states: Any,
-    counters: Any,
-    number: int,
-    low: Any,
-    high: Any,
-    most: int,
-) -> int:
+def seek_starts(m: Any, number: int, low: Any, high: Any, most: int) -> int:
     """Enter states in which an expression holds, of all from the one in memory on.
 
     The last variable changes fastest, each from `low` to `high`.
     """
+    code, memory, space, states, counters = m.code, m.memory, m.space, m.states, m.counters
     width, stack, words = code[3], code[2], code[1]
     for _ in range(most):
         if counters[STATES] + 2 > len(states[2]) or 2 * (counters[STATES] + 1) > len(states[1]):
             counters[NEEDED] = 1
             return FULL
         pack_jit(space, memory, 0, words, width)
-        holds = value_of_jit(code, looked, memory, number)
+        holds = value_of_jit(code, m.looked, memory, number)
         if memory[stack] != 0:
             counters[FIRST] = memory[stack] - 1
             memory[stack] = 0
@@ -626,6 +606,7 @@ number_of_state_jit = compiled(number_of_state)
 index_states_jit = compiled(index_states)
 lacks_jit = compiled(lacks)
 find_enabled_jit = compiled(find_enabled)
+look_at_branches_jit = compiled(look_at_branches)
 add_choice_jit = compiled(add_choice)
 add_state_jit = compiled(add_state)
 explore_jit = compiled(explore)

@@ -29,6 +29,7 @@ from gamedp.languages.expressions import (
     Operation,
     Value,
     evaluate,
+    joined,
     names_in,
 )
 from gamedp.languages.programs import DTMC, Branch, ModelProgram, Variable
@@ -298,6 +299,7 @@ class Exploration:
             guards, steady, switches, cases, switched, alone, part_offsets, command_offsets,
             commands,
         )  # fmt: skip
+        self.num_branches = len(found) + 1
         # One branch more, so that there is always one.
         self.branches: tuple[Any, ...] = (
             branch_offsets, [*listed, -1, -1, 0], [*earned, *([-1] * len(self.structures))],
@@ -320,11 +322,7 @@ class Exploration:
                 if test is not None:
                     name, value = test
                     rest: list[Expression] = [*parts[:place], *parts[place + 1 :]]
-                    left = (
-                        Operation("&", tuple(rest), guard.place)
-                        if len(rest) > 1
-                        else (rest[0] if rest else Literal(True, guard.place))
-                    )
+                    left = joined("&", rest, guard.place)
                     tests.setdefault(name, {}).setdefault(number, (value, left))
         tests = {
             name: found
@@ -351,6 +349,8 @@ class Exploration:
         self.work: tuple[Any, ...] = (
             [0] * len(self.owners), [0] * self.most_parts, [0] * self.most_parts,
             [0] * (self.most_parts * self.most_commands), [0] * self.most_parts,
+            [0] * self.num_branches, [0] * (width * self.num_branches),
+            [0] * (self.most_parts + 1), [0] * (width * (self.most_parts + 1)),
         )  # fmt: skip
         self.looked, self.pairs = LookUpTable(width + 1), LookUpTable(3)
         self.memory: Any = []
@@ -427,6 +427,13 @@ class Exploration:
         self._spent += time.thread_time() - begin
         return status
 
+    def _machine(self) -> loop.Machine:
+        """Return what the loops work on."""
+        return loop.Machine(
+            self.instructions, *self.known, self.memory, self.space, self.arrays, self.branches,
+            tuple(self.states), tuple(self.rows), self.work, self.counters,
+        )  # fmt: skip
+
     @property
     def _work_at_once(self) -> int:
         return PLAIN_WORK if self._is_plain else COMPILED_WORK
@@ -437,11 +444,9 @@ class Exploration:
         num_starts = int(self.counters[loop.STATES])
         self._drive(
             lambda: self._call(
-                "explore", self.instructions, *self.known, self.memory, self.space, self.arrays,
-                self.branches, tuple(self.states), tuple(self.rows), self.work, self.counters,
-                self.program.kind == DTMC, self._work_at_once,
+                "explore", self._machine(), self.program.kind == DTMC, self._work_at_once
             )
-        )  # fmt: skip
+        )
         states, choices, transitions = (
             int(self.counters[place]) for place in (loop.STATES, loop.CHOICES, loop.TRANSITIONS)
         )
@@ -456,8 +461,8 @@ class Exploration:
         )
         successors, numbers = (np.ascontiguousarray(column) for column in pairs.reshape(-1, 2).T)
         words = np.array(self.states[0][: states * self.width], np.int64)
-        self.states = [self.states[0], [], []]
-        self.rows = []
+        self.states = [self.states[0], *map(self._form, ([], []))]
+        self.rows = [self._form([]) for _ in range(4)]
         return Explored(
             program=self.program,
             values=self.numbers.values,
@@ -578,8 +583,7 @@ class Exploration:
             self.memory[place] = value
         self._drive(
             lambda: self._call(
-                "seek_starts", self.instructions, self.known[0], self.memory, self.space,
-                tuple(self.states), self.counters, number, self._form(low), self._form(high),
+                "seek_starts", self._machine(), number, self._form(low), self._form(high),
                 self._work_at_once,
             )
         )  # fmt: skip
@@ -604,10 +608,7 @@ class Exploration:
         while self.counters[loop.NEXT] < self.count:
             step = PLAIN_WORK if self._is_plain else COMPILED_WORK
             end = min(self.count, int(self.counters[loop.NEXT]) + step)
-            status = self._call(
-                "evaluate", self.instructions, self.known[0], self.memory, self.space,
-                self.states[0], self.counters, number, end, found,
-            )  # fmt: skip
+            status = self._call("evaluate", self._machine(), number, end, found)
             if status == loop.UNKNOWN_VALUE:
                 self._learn_value()
             self._check_limits()

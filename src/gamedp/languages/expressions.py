@@ -10,13 +10,13 @@ A number that is written is exact: ``0.1`` is one tenth. Precedence is that of t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import attrs
 
-from gamedp.languages.tokens import NAME, NUMBER, QUOTED, Reader, TextPlace
+from gamedp.languages.tokens import END, NAME, NUMBER, QUOTED, Reader, TextPlace
 
 BOOL, INT, DOUBLE = "bool", "int", "double"
 """Types of values: an integer can stand where a double is wanted."""
@@ -47,6 +47,9 @@ STRENGTHS |= {"+": 8, "-": 8, "*": 9, "/": 9}
 """The strength with which each operator between two expressions binds."""
 
 STRENGTH_OF_NOT = 5
+
+LOGICAL = frozenset({"!", "&", "|", "=>", "<=>"})
+"""Operators that join truth values."""
 
 CHAINS = frozenset({"&", "|", "+", "*"})
 """Operators whose chains are one operation with many operands, from the left."""
@@ -117,10 +120,25 @@ class Operation:
 Expression: TypeAlias = Literal | Name | Label | Operation
 
 
+def joined(operator: str, parts: Sequence[Expression], place: TextPlace) -> Expression:
+    """Return what joins any number of parts; of none, true."""
+    if len(parts) > 1:
+        return Operation(operator, tuple(parts), place)
+    return parts[0] if parts else Literal(True, place)
+
+
 class ExpressionReader(Reader):
     """Reads expressions; who extends `term` reads languages that have more of them."""
 
     _nested = 0
+
+    def alone(self) -> Expression:
+        """Read an expression that is all of the text, but for a semicolon."""
+        found = self.expression()
+        self.accepts(";")
+        if self.token.kind != END:
+            self.fail("the end")
+        return found
 
     def expression(self) -> Expression:
         """Read an expression."""
@@ -273,8 +291,7 @@ def type_of(expression: Expression, types: Mapping[str, str]) -> str:
         At the first operand of a wrong type, and at names and labels that are not known.
     """
     if isinstance(expression, Literal):
-        value = expression.value
-        return BOOL if isinstance(value, bool) else INT if isinstance(value, int) else DOUBLE
+        return type_of_value(expression.value)
     if isinstance(expression, Label):
         expression.place.refuse(f'the label "{expression.name}" cannot stand here.')
     if isinstance(expression, Name):
@@ -286,32 +303,31 @@ def type_of(expression: Expression, types: Mapping[str, str]) -> str:
 
 
 def _type_of_operation(operation: Operation, found: list[str]) -> str:
-    operator, result = operation.operator, DOUBLE if DOUBLE in found else INT
+    """Return the type of an operation; refuse operands of a wrong one."""
+    operator = operation.operator
     if operator == "?":
         _need(operation, found, BOOL, range(0, len(found) - 1, 2))
-        values = [*found[1::2], found[-1]]
-        return _one_type(operation, values)
-    wanted = BOOL if operator in ("!", "&", "|", "=>", "<=>") else DOUBLE
-    if operator in ("=", "!=") and BOOL in found:
-        wanted = BOOL
+        values = {*found[1::2], found[-1]}
+        if BOOL in values and len(values) > 1:
+            operation.place.refuse("one value here is a number, another is true or false.")
+        return type_of_result(operator, found)
+    wanted = BOOL if operator in LOGICAL or (operator in ("=", "!=") and BOOL in found) else DOUBLE
     _need(operation, found, wanted, range(len(found)))
     if operator == "mod" and DOUBLE in found:
         operation.place.refuse("mod takes integers.")
-    if wanted == BOOL or STRENGTHS.get(operator) in (6, 7):
-        result = BOOL
-    elif operator in ("floor", "ceil", "round"):
-        result = INT
-    elif operator in ("/", "log"):
-        result = DOUBLE
-    return result
+    return type_of_result(operator, found)
 
 
-def _one_type(operation: Operation, values: list[str]) -> str:
-    if len(set(values)) == 1:
-        return values[0]
-    if BOOL in values:
-        operation.place.refuse("one value here is a number, another is true or false.")
-    return DOUBLE
+def type_of_result(operator: str, found: list[str]) -> str:
+    """Return the type of an operation whose operands have the right ones."""
+    if operator == "?":
+        found = [*found[1::2], found[-1]]
+        return found[0] if len(set(found)) == 1 else DOUBLE
+    if operator in LOGICAL or STRENGTHS.get(operator) in (6, 7):
+        return BOOL
+    if operator in ("floor", "ceil", "round", "mod"):
+        return INT
+    return DOUBLE if DOUBLE in found or operator in ("/", "log") else INT
 
 
 def _need(operation: Operation, found: list[str], wanted: str, which: range) -> None:
@@ -333,11 +349,12 @@ def evaluate_constant(expression: Expression, values: Mapping[str, Value]) -> Va
     GamedpError
         At names that have no value, wrong types, divisions by zero, and numbers too large.
     """
-    type_of(expression, {name: _type_of_value(value) for name, value in values.items()})
+    type_of(expression, {name: type_of_value(value) for name, value in values.items()})
     return evaluate(expression, values)
 
 
-def _type_of_value(value: Value) -> str:
+def type_of_value(value: Value) -> str:
+    """Return the type of a value."""
     return BOOL if isinstance(value, bool) else INT if isinstance(value, int) else DOUBLE
 
 

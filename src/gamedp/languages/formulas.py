@@ -21,6 +21,7 @@ from gamedp.languages.expressions import (
     Name,
     Operation,
 )
+from gamedp.languages.prism import PrismReader
 from gamedp.languages.tokens import END, NAME, NUMBER, QUOTED, Source, TextPlace
 
 OPERATORS = {
@@ -186,11 +187,7 @@ def read_formula(text: str, name: str = "the formula") -> Formula:
     >>> read_formula('Pmax=? [ F<=3 "goal" ]').path
     Temporal(operator='F', operands=(Label(name='goal'),), first=None, last=Literal(value=3))
     """
-    reader = FormulaReader(Source(name, text, InvalidParameterError))
-    found = reader.expression()
-    reader.accepts(";")
-    if reader.token.kind != END:
-        reader.fail("the end")
+    found: Formula = FormulaReader(Source(name, text, InvalidParameterError)).alone()
     refuse_paths(found)
     return found
 
@@ -415,6 +412,51 @@ class FormulaReader(ExpressionReader):
         states = self._states() if self.accepts(",") else None
         self.expect(")")
         return Filter(FILTERS[token.text], formula, states, place)
+
+
+class PropertiesReader(FormulaReader, PrismReader):  # type: ignore[misc] # formulas have more parts
+    """Reads a file of properties: formulas, and constants, labels and formulas that they use.
+
+    Each property may have a name in quotation marks before it; the others are called by their
+    number, from 1 on. One that is not understood ends with its line, or with a semicolon before: it
+    is refused when it is asked for.
+
+    Attributes
+    ----------
+    properties : dict of str to str
+        The text of each property, by its name.
+    """
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.properties: dict[str, str] = {}
+        declare = {"const": self._constant, "formula": self._formula, "label": self._label}
+        while self.token.kind != END:
+            if self.token.text in declare:
+                declare[self.take().text]()
+            else:
+                self._property()
+
+    def _property(self) -> None:
+        name = f"{len(self.properties) + 1}"
+        if self.token.kind == QUOTED and self.ahead().text == ":":
+            name = self.take().text[1:-1]
+            self.take()
+        if name in self.properties:
+            self.token.place.refuse(f"there is a property {name!r} before.")
+        begin, text = self.token.place.at, self.source.text
+        first = self._next
+        try:
+            self.expression()
+        except self.source.kind:
+            self._next, self._nested = first, 0
+            self.token = self.tokens[first]
+            line = text.find("\n", begin) % (len(text) + 1)
+            while self.token.kind != END and self.token.text != ";" and self.token.place.at < line:
+                self.take()
+        last = self.tokens[self._next - 1]
+        self.properties[name] = text[begin : last.place.at + len(last.text)]
+        self.accepts(";")
 
 
 STRENGTH_OF_SUMS = 8

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import attrs
@@ -27,6 +27,7 @@ from gamedp.languages.expressions import (
     Literal,
     Name,
     Operation,
+    joined,
     number_of,
     substitute,
 )
@@ -44,6 +45,7 @@ from gamedp.languages.programs import (
     Variable,
     check_program,
     values_of_constants,
+    with_expressions,
 )
 from gamedp.languages.tokens import MOST_DIGITS, Source, TextPlace
 
@@ -331,8 +333,9 @@ class JaniReader:
             at = self.unique(f"{name}_location")
             bounds = Literal(0, place), Literal(len(locations) - 1, place)
             self.variables.append(Variable(at, INT, *bounds, None, place))
-            is_at = [_is(at, numbers[start], place) for start in starts]
-            self.starts.append(is_at[0] if len(is_at) == 1 else Operation("|", tuple(is_at), place))
+            self.starts.append(
+                joined("|", [_is(at, numbers[start], place) for start in starts], place)
+            )
             self.has_many_starts |= len(starts) > 1
         for each in declared["locations"]:
             self._location(each, path, at, numbers, names)
@@ -389,11 +392,7 @@ class JaniReader:
         if "guard" in edge:
             given = self.part(edge["guard"], "exp", object, f"{path}.guard")
             conditions.append(self.expression(given, f"{path}.guard", names))
-        guard: Expression = Literal(True, place)
-        if conditions:
-            guard = (
-                Operation("&", tuple(conditions), place) if len(conditions) > 1 else conditions[0]
-            )
+        guard = joined("&", conditions, place)
         common = self.part(edge, "assignments", list, path, [])
         branches = []
         for number, destination in enumerate(self.part(edge, "destinations", list, path)):
@@ -509,7 +508,7 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     if "restrict-initial" in content:
         reader._restrict(content["restrict-initial"], "restrict-initial", {})  # noqa: SLF001 - own
     transient = {name: reader.value_of_transient(name) for name in reader.transients}
-    modules = [_without_transients(module, transient) for module in modules]
+    modules = with_expressions(tuple(modules), lambda each: substitute(each, transient))
     place = reader.source.place("the model")
     rewards = {
         name: (RewardItem(None, Literal(True, place), transient[name], place),)
@@ -525,19 +524,14 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> ModelProgram:
             properties[name] = writer.text_of(declared.get("expression"), f"properties.{name}")
         except RefusedError as error:
             notes.append(f"the property {name!r} is left out: {error}")
-    starts = tuple(reader.starts)
-    initial = None
-    if reader.has_many_starts:
-        initial = (
-            Literal(True, place) if not starts else Operation("&", (*starts, _true(place)), place)
-        )
+    initial = joined("&", reader.starts, place) if reader.has_many_starts else None
     variables = reader.variables if initial is not None else _with_starts(reader)
     program = ModelProgram(
         source=reader.source,
         kind=KINDS[kind],
         constants=values_of_constants(constants, given),
         variables=tuple(variables),
-        modules=tuple(modules),
+        modules=modules,
         synchronisations=_synchronisations(reader, system, modules),
         labels={
             name: transient[name]
@@ -551,10 +545,6 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     )
     check_program(program)
     return program
-
-
-def _true(place: TextPlace) -> Literal:
-    return Literal(True, place)
 
 
 def _with_starts(reader: JaniReader) -> list[Variable]:
@@ -587,34 +577,8 @@ def _modules(reader: JaniReader, content: Any, system: Any) -> list[Module]:
     return modules
 
 
-def _without_transients(module: Module, values: Mapping[str, Expression]) -> Module:
-    """Return a module with the values of transient variables in place of their names."""
-
-    def put(expression: Expression) -> Expression:
-        return substitute(expression, values)
-
-    return attrs.evolve(
-        module,
-        commands=tuple(
-            attrs.evolve(
-                command,
-                guard=put(command.guard),
-                branches=tuple(
-                    Branch(
-                        put(branch.probability),
-                        {name: put(value) for name, value in branch.updates.items()},
-                        {name: put(value) for name, value in branch.rewards.items()},
-                    )
-                    for branch in command.branches
-                ),
-            )
-            for command in module.commands
-        ),
-    )
-
-
 def _synchronisations(
-    reader: JaniReader, system: Any, modules: list[Module]
+    reader: JaniReader, system: Any, modules: Sequence[Module]
 ) -> tuple[Synchronisation, ...]:
     """Return the synchronisations; without any, each automaton acts by itself."""
     if "syncs" not in system:

@@ -39,6 +39,7 @@ from gamedp.languages.programs import (
     Variable,
     check_program,
     values_of_constants,
+    with_expressions,
 )
 from gamedp.languages.tokens import END, NAME, PRIMED, QUOTED, Source, TextPlace, Token
 
@@ -318,49 +319,37 @@ def read_prism(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     reader = PrismReader(source)
     reader.read()
     formulas = _formulas(reader)
-    put = _replacing(formulas)
-    modules = {name: _changed(module, put) for name, module in reader.modules.items()}
+
+    def put(part: Any) -> Any:
+        return with_expressions(part, lambda each: substitute(each, formulas))
+
+    modules = put(reader.modules)
     waiting = {name for name, *_ in reader.copies}
     for name, base, names, place in reader.copies:
         if base.text not in modules or base.text in waiting:
             base.place.refuse(f"there is no module {base.text!r} before this one.")
         modules[name] = _renamed(reader, modules[base.text], name, names, place)
         waiting.remove(name)
-    variables = [_with(variable, put) for variable in reader.variables]
+    variables = [*put(tuple(reader.variables))]
     known = {variable.name for variable in variables}
     for module in modules.values():
         variables += [each for each in module.variables if each.name not in known]
     program = ModelProgram(
         source=source,
         kind=reader.kind or MDP,
-        constants=values_of_constants(
-            {
-                name: attrs.evolve(each, value=None if each.value is None else put(each.value))
-                for name, each in reader.constants.items()
-            },
-            given,
-        ),
+        constants=values_of_constants(put(reader.constants), given),
         variables=tuple(variables),
         modules=tuple(modules.values()),
         synchronisations=_synchronisations(tuple(modules.values())),
-        labels={name: put(label) for name, label in reader.labels.items()},
-        rewards={
-            name: tuple(
-                attrs.evolve(item, guard=put(item.guard), value=put(item.value)) for item in items
-            )
-            for name, items in reader.rewards.items()
-        },
+        labels=put(reader.labels),
+        rewards=put(reader.rewards),
         players=tuple(reader.players),
-        initial=None if reader.initial is None else put(reader.initial),
+        initial=put(reader.initial),
         formulas=formulas,
     )
     check_program(program)
     _check_names(program)
     return program
-
-
-def _replacing(names: Mapping[str, Expression]) -> Callable[[Expression], Expression]:
-    return lambda expression: substitute(expression, names)
 
 
 def _formulas(reader: PrismReader) -> dict[str, Expression]:
@@ -377,37 +366,6 @@ def _formulas(reader: PrismReader) -> dict[str, Expression]:
     return {name: found[name] for name in reader.formulas}
 
 
-def _with(variable: Variable, change: Callable[[Expression], Expression]) -> Variable:
-    """Return a variable with changed expressions."""
-    low, high, initial = (
-        None if part is None else change(part)
-        for part in (variable.low, variable.high, variable.initial)
-    )
-    return attrs.evolve(variable, low=low, high=high, initial=initial)
-
-
-def _changed(module: Module, change: Callable[[Expression], Expression]) -> Module:
-    """Return a module with changed expressions."""
-    return attrs.evolve(
-        module,
-        variables=tuple(_with(variable, change) for variable in module.variables),
-        commands=tuple(
-            attrs.evolve(
-                command,
-                guard=change(command.guard),
-                branches=tuple(
-                    Branch(
-                        change(branch.probability),
-                        {name: change(value) for name, value in branch.updates.items()},
-                    )
-                    for branch in command.branches
-                ),
-            )
-            for command in module.commands
-        ),
-    )
-
-
 def _renamed(
     reader: PrismReader, base: Module, name: str, names: Mapping[str, str], place: TextPlace
 ) -> Module:
@@ -420,7 +378,7 @@ def _renamed(
         if before is not place:
             place.refuse(f"{new!r} has been declared before, at {before}.")
     replaced: dict[str, Expression] = {old: Name(new, place) for old, new in names.items()}
-    changed = _changed(base, _replacing(replaced))
+    changed: Module = with_expressions(base, lambda each: substitute(each, replaced))
     return attrs.evolve(
         changed,
         name=name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +21,7 @@ from gamedp.languages.expressions import (
     evaluate_constant,
     names_in,
     type_of,
+    type_of_value,
 )
 from gamedp.languages.tokens import Source, TextPlace
 
@@ -196,9 +197,21 @@ class ModelProgram:
         return known | {variable.name: variable.kind for variable in self.variables}
 
 
-def type_of_value(value: Value) -> str:
-    """Return the type of a value."""
-    return BOOL if isinstance(value, bool) else INT if isinstance(value, int) else DOUBLE
+def with_expressions(part: Any, change: Callable[[Expression], Expression]) -> Any:
+    """Return parts of a program with all of their expressions changed."""
+    if isinstance(part, Expression):
+        return change(part)
+    if isinstance(part, tuple):
+        return tuple(with_expressions(each, change) for each in part)
+    if isinstance(part, Mapping):
+        return {name: with_expressions(each, change) for name, each in part.items()}
+    if not isinstance(part, (Constant, Variable, Branch, Command, Module, RewardItem)):
+        return part
+    changed = {
+        field.name: with_expressions(getattr(part, field.name), change)
+        for field in attrs.fields(type(part))
+    }
+    return attrs.evolve(part, **changed)
 
 
 def values_of_constants(
@@ -280,11 +293,8 @@ def given_value(name: str, value: Any) -> Value:
     if isinstance(value, float) and math.isfinite(value):
         return Fraction(repr(float(value)))
     if isinstance(value, str):
-        reader = ExpressionReader(Source(f"constant {name}", value, InvalidParameterError))
-        expression = reader.expression()
-        if reader.token.text:
-            reader.fail("the end")
-        return evaluate_constant(expression, {})
+        source = Source(f"constant {name}", value, InvalidParameterError)
+        return evaluate_constant(ExpressionReader(source).alone(), {})
     message = f"the constant {name!r} cannot be {shown(value)}; give a number, or true or false."
     raise InvalidParameterError(message)
 

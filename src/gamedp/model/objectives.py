@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
-from gamedp.rules.exactness import is_rounded, upward
+from gamedp.rules.exactness import as_given, as_real, errors_of, is_rounded, upward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -142,6 +142,35 @@ def _states(given: Any) -> Any:
 
 def _states_if_any(given: Any) -> Any:
     return None if given is None else _states(given)
+
+
+def _final_if_any(given: Any) -> Any:
+    """Return values of states as a locked array, a function, or a mapping."""
+    if given is None or callable(given):
+        return given
+    return dict(given) if isinstance(given, Mapping) else _final_numbers(given)
+
+
+def _final_numbers(given: Any) -> NDArray[Any]:
+    """Return numbers as a locked array of doubles, and of Fractions where no double is equal."""
+    listed: Any = given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(given, str) or not isinstance(listed, (list, tuple)):
+        message = (
+            f"final is {shown(given)}; give an array of numbers, a mapping from states to numbers, "
+            "or a function of a state."
+        )
+        raise InvalidParameterError(message)
+    for place, number in enumerate(listed):
+        try:
+            is_finite = math.isfinite(as_real(number))
+        except (TypeError, ValueError, OverflowError):
+            is_finite = False
+        if not is_finite:
+            message = f"final has {shown(number)} for state {place}; it must be a finite number."
+            raise InvalidParameterError(message)
+    values = as_given(listed)
+    values.flags.writeable = False
+    return values
 
 
 def _draw_if_any(given: Any) -> float | None:
@@ -326,6 +355,15 @@ class FiniteHorizon:
         Player 0's goal.
     target, allowed : StateSet, optional
         As for :class:`Reachability`.
+    final : (S,) array, mapping or callable, optional
+        The values with no steps to go (the terminal reward of [1]_, section 4.2), to player 0. An
+        array has those of all states, and payoffs do not count. Of a mapping from states, or a
+        function of those in which play goes on, the other states have their payoff, or 0. Numbers
+        that are rational, such as Fractions, stay exact for solvers that are.
+
+    References
+    ----------
+    .. [1] M. Puterman, "Markov Decision Processes" (1994).
 
     Examples
     --------
@@ -348,6 +386,11 @@ class FiniteHorizon:
     ... )
     >>> gamedp.solve(model, gamedp.FiniteHorizon(2, target=[1])).value(0)
     0.75
+
+    What 8 are still worth, if play has not ended by then:
+
+    >>> gamedp.solve(model, gamedp.FiniteHorizon(2, final={0: 8})).value(0)
+    2.0
     """
 
     horizon: int = attrs.field(converter=_as_steps, validator=_is_horizon)
@@ -358,11 +401,17 @@ class FiniteHorizon:
     allowed: Any = attrs.field(
         default=None, converter=_states_if_any, eq=_by_content, hash=False, kw_only=True
     )
+    final: Any = attrs.field(
+        default=None, converter=_final_if_any, eq=_by_content, hash=False, kw_only=True
+    )
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a way without an aim."""
+        """Refuse a way without an aim, and an aim beside other values."""
         if self.allowed is not None and self.target is None:
             message = "allowed needs target: it says on which states one may get there."
+            raise InvalidParameterError(message)
+        if self.final is not None and self.target is not None:
+            message = "final does not go with target: at the end, targets count 1 and others 0."
             raise InvalidParameterError(message)
 
 
@@ -382,11 +431,19 @@ NAMES = {
 def facts_of(objective: Objective) -> dict[str, Any]:
     """Return the name of an objective and its options, with sets of states as lists of numbers."""
     options = {
-        name: np.flatnonzero(value).tolist() if isinstance(value, np.ndarray) else value
+        name: _listed(value) if isinstance(value, np.ndarray) else value
         for name, value in attrs.asdict(objective).items()
         if value is not None
     }
     return {"name": NAMES.get(type(objective), type(objective).__name__), **options}
+
+
+def _listed(array: NDArray[Any]) -> list[Any]:
+    """Return the states of a mask, or values that JSON holds."""
+    if array.dtype == np.bool_:
+        found: list[Any] = np.flatnonzero(array).tolist()
+        return found
+    return [str(each) if isinstance(each, Fraction) else each for each in array.tolist()]
 
 
 def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, float]:
@@ -448,12 +505,22 @@ def over_in(objective: Objective) -> NDArray[np.bool_] | None:
 
 
 def known_at_the_end(objective: FiniteHorizon, model: Any) -> NDArray[np.float64]:
-    """Return the values of a resolved finite horizon with no steps to go, (S,)."""
+    """Return the values of a resolved finite horizon with no steps to go, (S,), in doubles."""
     if objective.target is not None:
-        return np.asarray(objective.target, np.float64)
+        return np.array(objective.target, np.float64)
+    if objective.final is not None:
+        return np.array(objective.final, np.float64)
     values = np.zeros(model.num_states)
     values[model.terminals] = model.payoffs
     return values
+
+
+def off_at_the_end(objective: FiniteHorizon, model: Any) -> float:
+    """Return how far at most the doubles of :func:`known_at_the_end` are from what was given."""
+    if is_probability(objective):
+        return 0.0
+    off: float = model.rounding[0]
+    return off if objective.final is None else max(off, errors_of(objective.final)[0])
 
 
 def sum_of_values(objective: Objective, constant_sum: float) -> float | None:
@@ -495,6 +562,10 @@ def resolved(objective: Objective, model: Any) -> Objective:
         If the model does not have one of the states.
     """
     check_objective(objective)
+    if isinstance(objective, FiniteHorizon) and objective.final is not None:
+        values = _final_values(objective.final, model)
+        changed: Objective = attrs.evolve(objective, final=values)
+        return objective if values is objective.final else changed
     if not has_target(objective):
         return objective
     sets: dict[str, Any] = {
@@ -505,6 +576,32 @@ def resolved(objective: Objective, model: Any) -> Objective:
     if all(mask is getattr(objective, name) for name, mask in sets.items()):
         return objective  # whose masks are locked copies already
     return attrs.evolve(objective, **sets)
+
+
+def _final_values(final: Any, model: Any) -> NDArray[Any]:
+    """Return the values at the end of a horizon, (S,): doubles, and Fractions if there are any."""
+    if isinstance(final, np.ndarray):
+        if final.shape != (model.num_states,):
+            message = (
+                f"final has shape {final.shape}; as an array it has one number for each state of "
+                f"the model: ({model.num_states},)."
+            )
+            raise InvalidModelError(message)
+        return final
+    if model.is_general_sum:
+        message = "final is for one player or two opponents: its numbers are those of player 0."
+        raise InvalidParameterError(message)
+    values: list[Any] = [0.0] * model.num_states
+    payoffs = model.fractions.get("payoffs", model.payoffs).tolist()
+    for end, payoff in zip(model.terminals.tolist(), payoffs, strict=True):
+        values[end] = payoff
+    if callable(final):
+        for index in np.flatnonzero(np.diff(model.choice_offsets)).tolist():
+            values[index] = final(model.state(index))
+    else:
+        for state, number in final.items():
+            values[_index(state, "final", model)] = number
+    return _final_numbers(values)
 
 
 def _mask(states: Any, name: str, model: Any) -> NDArray[np.bool_]:
@@ -527,16 +624,21 @@ def _mask(states: Any, name: str, model: Any) -> NDArray[np.bool_]:
         raise InvalidModelError(message)
     mask = np.zeros(model.num_states, np.bool_)
     for state in states:
-        index, swapped = model.index(state)
-        if swapped:
-            message = (
-                f"{name} has the state {shown(state)}, which is represented by "
-                f"{shown(model.state(index))} with the players' places changed; give "
-                "representatives."
-            )
-            raise InvalidModelError(message)
-        mask[index] = True
+        mask[_index(state, name, model)] = True
     return mask
+
+
+def _index(state: Any, name: str, model: Any) -> int:
+    index, swapped = model.index(state)
+    if swapped:
+        message = (
+            f"{name} has the state {shown(state)}, which is represented by "
+            f"{shown(model.state(index))} with the players' places changed; give "
+            "representatives."
+        )
+        raise InvalidModelError(message)
+    number: int = index
+    return number
 
 
 def _where(belongs: Callable[[Any], Any], name: str, model: Any) -> NDArray[np.bool_]:

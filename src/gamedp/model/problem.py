@@ -23,6 +23,7 @@ from gamedp.model.objectives import (
     TotalReward,
     has_target,
     is_probability,
+    known_at_the_end,
     resolved,
     value_of_endless_play,
 )
@@ -122,6 +123,13 @@ class Problem(AnyProblem[Model]):
                 f"{self.model.constant_sum:g} and players who change places (canonical): a payoff "
                 "that is discounted or cut off no longer adds up to a constant. Use TotalReward, "
                 "or a game without canonical."
+            )
+            raise UnsupportedProblemError(message)
+        final = getattr(self.objective, "final", None)
+        if final is not None and self.model.has_opponents and self.model.constant_sum != 0:
+            message = (
+                f"final does not go with constant_sum={self.model.constant_sum:g}: it does not say "
+                "what the other player has with no steps to go. Use payoffs that add up to 0."
             )
             raise UnsupportedProblemError(message)
         self._check_draw()
@@ -255,7 +263,7 @@ class Problem(AnyProblem[Model]):
         if self.model.has_swaps:
             return False
         lowest, highest = 0.0, 0.0
-        for earned in (self.model.rewards, self.model.payoffs):
+        for earned in (self.model.rewards, self._paid()):
             lowest = min(lowest, float(earned.min(initial=0.0)))
             highest = max(highest, float(earned.max(initial=0.0)))
         return lowest == 0 or highest == 0
@@ -318,6 +326,12 @@ class Problem(AnyProblem[Model]):
         constants.flags.writeable = sizes.flags.writeable = False
         return constants, sizes
 
+    def _paid(self) -> NDArray[np.float64]:
+        """Return what may be received at the end of play, or of a horizon."""
+        if isinstance(self.objective, FiniteHorizon):
+            return known_at_the_end(self.objective, self.model)
+        return self.model.payoffs
+
     def range_of_values(self) -> tuple[float, float]:
         """Return bounds of finite values that hold without any computation.
 
@@ -329,7 +343,8 @@ class Problem(AnyProblem[Model]):
             return 0.0, 1.0
         if isinstance(self.objective, AverageReward):
             return -np.inf, np.inf
-        low, high = float(model.payoffs.min(initial=0.0)), float(model.payoffs.max(initial=0.0))
+        paid = self._paid()
+        low, high = float(paid.min(initial=0.0)), float(paid.max(initial=0.0))
         if model.rewards.any():
             low = -np.inf if model.rewards.min() < 0 else low
             high = np.inf if model.rewards.max() > 0 else high

@@ -165,6 +165,9 @@ class Process:
                     changes[name] = filled
         elif isinstance(objective, TotalReward):
             changes["draw"] = draw
+        elif getattr(objective, "final", None) is not None:
+            final = resolved(objective, self.of).final[self.states]  # type: ignore[union-attr]
+            changes["final"] = np.where(self.is_changed, -final, final)
         return attrs.evolve(objective, **changes)
 
 

@@ -11,7 +11,12 @@ import numpy as np
 from gamedp.bellman.enclosures import Products, enclosed_sum, enclosed_sums, rounded_outward, scaled
 from gamedp.errors import NotSolvedError
 from gamedp.model.model import Model
-from gamedp.model.objectives import FiniteHorizon, TotalReward, value_of_endless_play
+from gamedp.model.objectives import (
+    FiniteHorizon,
+    TotalReward,
+    known_at_the_end,
+    value_of_endless_play,
+)
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status, Tolerance, width_of
@@ -142,7 +147,9 @@ def _largest(problem: Problem, solution: Solution, off: tuple[float, float]) -> 
         return float(np.maximum(np.abs(solution.lower), np.abs(solution.upper)).max())
     paid, earned = (
         float(np.abs(numbers).max(initial=0.0)) + each
-        for numbers, each in zip((model.payoffs, model.rewards), off, strict=True)
+        for numbers, each in zip(
+            (known_at_the_end(objective, model), model.rewards), off, strict=True
+        )
     )
     return (objective.horizon * earned + paid) * UPWARD
 

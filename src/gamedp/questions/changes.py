@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.model.model import Model, given_numbers, with_rewards
-from gamedp.model.validation import means_of
+from gamedp.model.model import Model, given_numbers
 from gamedp.rules.exactness import as_given
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.runtime.arrays import Flags, Integers
-
-
-UNIT = 2.0**-52
-"""The distance of 1 from the next double."""
 
 
 def without_payoffs(model: Model) -> Model:
@@ -129,35 +124,6 @@ def _with_choices(
 def _shared(model: Model, payoffs: NDArray[Any] | None) -> float:
     """Return the constant sum of ends that pay probabilities, or nothing."""
     return 1.0 if model.num_players > 1 and payoffs is not None and payoffs.any() else 0.0
-
-
-def towards(model: Model, last: NDArray[Any]) -> Model:
-    """Return a model whose rewards add up to the change of a number of states on the way.
-
-    After k steps their sum is ``last[s'] - last[s]``, where s' is the state that is reached: so a
-    finite horizon gives what `last` is expected to be at its end. Ends keep their number.
-
-    Parameters
-    ----------
-    model : Model
-    last : (S,) float64, or objects
-    """
-    sources = np.repeat(
-        np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets)),
-        np.diff(model.transition_offsets),
-    )
-    after, before = last[np.asarray(model.successors)], last[sources]
-    if last.dtype == object:
-        paid = as_given((after - before).tolist())
-        lost = 0.0
-    else:
-        paid = after - before
-        is_exact = not (last % 1).any()
-        lost = 0.0 if is_exact else UNIT * float(np.abs(last).max(initial=0.0))
-    means, (error, part) = means_of(
-        model.transition_offsets, given_numbers(model, "probabilities"), paid
-    )
-    return with_rewards(without_payoffs(model), means, error + 2 * lost, part)
 
 
 def as_written(model: Model) -> Model | None:

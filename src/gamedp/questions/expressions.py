@@ -27,7 +27,7 @@ from gamedp.languages.expressions import (
     type_of,
     with_parts,
 )
-from gamedp.languages.tokens import END, Source
+from gamedp.languages.tokens import Source
 from gamedp.model.model import Model
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class States:
     labels : mapping of str to (S,) bool
     constants : mapping of str to value
     formulas : mapping of str to Expression
-        Expressions with names.
+        Expressions with names, or with labels in quotation marks.
     """
 
     count: int
@@ -79,11 +79,11 @@ class States:
         UnknownNameError
             At a name or a label that the model does not have.
         """
+        labels = {name[1:-1]: each for name, each in self.formulas.items() if name[0] == '"'}
         for _ in range(len(self.formulas) + 1):  # formulas may contain others
-            used = names_in(expression) & self.formulas.keys()
-            if not used:
+            before, expression = expression, substitute(expression, self.formulas, labels)
+            if expression is before:
                 break
-            expression = substitute(expression, {name: self.formulas[name] for name in used})
         return self._known(expression)
 
     def _known(self, expression: Expression) -> Expression:
@@ -279,10 +279,7 @@ def states_where(states: States, text: str, name: str) -> Flags:
     UnknownNameError
         At a name that the model does not have, and if there are no such states.
     """
-    reader = ExpressionReader(Source(name, text, InvalidParameterError))
-    expression = reader.expression()
-    if reader.token.kind != END:
-        reader.fail("the end")
+    expression = ExpressionReader(Source(name, text, InvalidParameterError)).alone()
     found = states.mask(states.resolved(expression))
     if not found.any():
         message = f"{name}: there is no state with {text}."

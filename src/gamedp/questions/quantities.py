@@ -17,11 +17,13 @@ from gamedp.model.objectives import (
     Reachability,
     TotalReward,
 )
-from gamedp.questions.changes import as_written, bare, cut, looped, towards, without_payoffs
+from gamedp.questions.changes import as_written, bare, cut, looped, without_payoffs
 from gamedp.questions.truth import StateNumbers, Truth
 from gamedp.results.status import Guarantee
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gamedp.model.model import Model
     from gamedp.questions.paths import Product
     from gamedp.runtime.arrays import Flags
@@ -115,15 +117,14 @@ class Quantities:
 
     def after(self, last: StateNumbers, steps: int) -> StateNumbers:
         """Return what numbers of states are expected to be after some steps."""
-        goal = FiniteHorizon(steps, self.optimum)
+
+        def expected(final: NDArray[Any]) -> StateNumbers:
+            return self._solved(self.model, FiniteHorizon(steps, self.optimum, final=final))
+
         if self.closely == EXACTLY and last.exact is not None:
-            written = self._written(self.model)
-            return last.plus(self._exactly(towards(written, last.exact), goal))
-        low = self._solved(towards(self.model, last.lower), goal)
-        if (last.lower == last.upper).all():
-            return last.plus(low)
-        high = self._solved(towards(self.model, last.upper), goal)
-        return last.plus(StateNumbers(low.lower, high.upper, None, high.solution))
+            return expected(last.exact)
+        is_known = (last.lower == last.upper).all()
+        return between(expected(last.lower), None if is_known else expected(last.upper))
 
     def long_path(self, product: Product) -> StateNumbers:
         """Return the probabilities of a formula, from its products with the model."""

@@ -101,17 +101,6 @@ class StateNumbers:
         exact = None if self.exact is None else self.exact[states]
         return StateNumbers(self.lower[states], self.upper[states], exact, self.solution)
 
-    def plus(self, change: StateNumbers) -> StateNumbers:
-        """Return the numbers after a change of them, rounded outward, with its solution."""
-        if self.exact is not None and change.exact is not None:
-            return attrs.evolve(
-                StateNumbers.of(self.exact + change.exact), solution=change.solution
-            )
-        lower, upper = self.lower + change.lower, self.upper + change.upper
-        low = np.where(change.lower == 0, lower, np.nextafter(lower, -np.inf))
-        high = np.where(change.upper == 0, upper, np.nextafter(upper, np.inf))
-        return StateNumbers(low, high, None, change.solution)
-
     def one_less(self) -> StateNumbers:
         """Return one less the numbers, which are probabilities."""
         exact = None if self.exact is None else 1 - self.exact

@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.bellman.enclosures import rounded_outward
 from gamedp.errors import InvalidParameterError, LimitExceededError, UnsupportedProblemError, shown
-from gamedp.model.objectives import FiniteHorizon, is_probability, known_at_the_end, over_in
+from gamedp.model.objectives import FiniteHorizon, known_at_the_end, off_at_the_end, over_in
 from gamedp.results.choice_values import choice_values
 
 if TYPE_CHECKING:
@@ -66,14 +66,12 @@ def step_values(solution: Table) -> tuple[Floats, Floats, Floats]:
     shape = (3, horizon + 1, model.num_states)
     values, lower, upper = found = room_for_steps(model, shape, np.float64, message)
     known = known_at_the_end(objective, model)
-    off = 0.0 if is_probability(objective) else model.rounding[0]
+    off = off_at_the_end(objective, model)
     ends, over = np.diff(model.choice_offsets) == 0, over_in(objective)
     ends = ends if over is None else ends | over
-    of_ends = known[ends]
-    for numbers, ended in zip(
-        found, (of_ends, *rounded_outward(of_ends, of_ends, off)), strict=True
-    ):
-        numbers[:, ends] = ended
+    for numbers, last in zip(found, (known, *rounded_outward(known, known, off)), strict=True):
+        numbers[0] = last
+        numbers[:, ends] = last[ends]
     movers = np.flatnonzero(np.diff(model.choice_offsets))
     goes_on = ~ends[movers]
     inner = movers[goes_on]

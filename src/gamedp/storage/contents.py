@@ -51,7 +51,7 @@ DTYPES = {
     "target": (np.bool_,),
     "allowed": (np.bool_,),
     "step_policies": UNSIGNED,
-    **dict.fromkeys(("exact", *EXACT.values()), (np.uint8,)),
+    **dict.fromkeys(("exact", "final", *EXACT.values()), (np.uint8,)),
     "error_levels": (np.float64,),
     "error_numbers": UNSIGNED,
 }
@@ -62,7 +62,7 @@ OPTIONAL = {
     "distances",
     *("exact", *EXACT.values()),
     "tight",
-    *("until", "target", "allowed"),
+    *("until", "target", "allowed", "final"),
     *("following_values", "following_lower", "following_upper"),
     *("bias_lower", "bias_upper"),
 }

@@ -36,6 +36,7 @@ from gamedp.storage.contents import (
 from gamedp.storage.folder import MANIFEST, UNFIT, WAY_OUT, noun_of, read_folder, write_folder
 from gamedp.storage.models import arrays_of_model, describe_model, game_of, restore_model
 from gamedp.storage.results import (
+    FINAL,
     SETS,
     describe_result,
     encode_objective,
@@ -97,6 +98,7 @@ def restore_solution(folder: Path, content: Content, arrays: Arrays, game: Any) 
         "policy": shapes["players"],
         "distances": shapes["players"],
         **dict.fromkeys((*SETS, *BIASES, *FOLLOWING), shapes["players"]),
+        FINAL: (length(arrays, FINAL),),
         "tight": shapes["action_labels"],
         "step_policies": (length(arrays, "step_policies"), *shapes["players"]),
         "exact": (length(arrays, "exact"),),
@@ -187,9 +189,10 @@ def restore_certificate(
 ) -> Certificate:
     """Return the described certificate, which keeps some rules; see :func:`gamedp.load`."""
     _check_arrays_of_certificate(folder, arrays, content["arrays"], rules)
-    own = {name: array for name, array in arrays.items() if name not in {*SETS, "lower", "upper"}}
+    ours = {*SETS, FINAL, "lower", "upper"}
+    own = {name: array for name, array in arrays.items() if name not in ours}
     with fitting(folder, content, "make the certificate again"):
-        objective = restore_objective(content["objective"], arrays)
+        objective = restore_objective(folder, content["objective"], arrays)
         rest_shift = 0
         if rules == "bounds":
             rest_shift = content["rest_shift"]
@@ -216,9 +219,11 @@ def _check_arrays_of_certificate(folder: Path, arrays: Arrays, files: Any, rules
     axes, shape = specs["lower"].axes.split(), np.shape(arrays.get("lower", ()))
     sizes = dict.fromkeys(axes, 0) | dict(zip(axes, shape, strict=False))
     shapes = {name: spec.shape(arrays.get(name, ()), sizes) for name, spec in specs.items()}
-    shapes |= dict.fromkeys(SETS, (sizes[axes[0]],))
-    types = {name: (spec.dtype,) for name, spec in specs.items()} | dict.fromkeys(SETS, (np.bool_,))
-    optional = {*SETS, *(name for name, spec in specs.items() if spec.needed is not always)}
+    shapes |= {**dict.fromkeys(SETS, (sizes[axes[0]],)), FINAL: (length(arrays, FINAL),)}
+    types: dict[str, tuple[type[np.generic], ...]]
+    types = {name: (spec.dtype,) for name, spec in specs.items()}
+    types |= {name: DTYPES[name] for name in (*SETS, FINAL)}
+    optional = {*SETS, FINAL, *(name for name, spec in specs.items() if spec.needed is not always)}
     check_arrays(folder, arrays, files, shapes, types, optional)
 
 

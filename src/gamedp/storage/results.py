@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +14,7 @@ import numpy as np
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.model.objectives import Objective, TotalReward
 from gamedp.results.status import Guarantee, Statistics, Status
+from gamedp.rules.exactness import as_array, written
 from gamedp.runtime.encoding import (
     class_path,
     decode,
@@ -22,6 +24,7 @@ from gamedp.runtime.encoding import (
     is_unwritable,
 )
 from gamedp.runtime.registry import SOLVERS, class_named
+from gamedp.storage.contents import numbers_of
 from gamedp.storage.folder import MANIFEST, UNFIT
 
 if TYPE_CHECKING:
@@ -36,6 +39,9 @@ if TYPE_CHECKING:
 
 SETS = ("until", "target", "allowed")
 """The fields of objectives that are sets of states; their masks are arrays of the folder."""
+
+FINAL = "final"
+"""The field of objectives that holds a number for each state."""
 
 OBJECTIVES: dict[str, type] = {class_path(kind): kind for kind in typing.get_args(Objective)}
 
@@ -74,10 +80,13 @@ def describe_result(solution: Solution | StagedSolution) -> dict[str, Any]:
     }
 
 
-def sets_of(objective: Objective) -> dict[str, NDArray[np.bool_]]:
-    """Return the masks of an objective, by the names of their fields."""
-    sets = {name: getattr(objective, name, None) for name in SETS}
-    return {name: mask for name, mask in sets.items() if isinstance(mask, np.ndarray)}
+def sets_of(objective: Objective) -> dict[str, NDArray[Any]]:
+    """Return the masks of an objective, and its final values as text, by their fields' names."""
+    fields = {name: getattr(objective, name, None) for name in (*SETS, FINAL)}
+    arrays = {name: array for name, array in fields.items() if isinstance(array, np.ndarray)}
+    if FINAL in arrays:
+        arrays[FINAL] = np.frombuffer(written(arrays[FINAL].tolist()).encode(), np.uint8)
+    return arrays
 
 
 def encode_objective(objective: Objective) -> dict[str, Any]:
@@ -89,6 +98,8 @@ def encode_objective(objective: Objective) -> dict[str, Any]:
         If a set of states cannot be written down.
     """
     without: dict[str, Any] = dict.fromkeys(sets_of(objective), ())
+    if FINAL in without:
+        without[FINAL] = None
     encoded = encode_object(attrs.evolve(objective, **without))
     for name, value in encoded["fields"].items():
         if is_unwritable(value):
@@ -100,15 +111,20 @@ def encode_objective(objective: Objective) -> dict[str, Any]:
     return encoded
 
 
-def restore_objective(encoded: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Objective:
+def restore_objective(
+    folder: Path, encoded: dict[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> Objective:
     """Return the objective from the result of `encode_objective` and the arrays beside it."""
     # Older folders lack these: of the draw, see `with_draw`.
-    later = {"TotalReward": ("draw",), "FiniteHorizon": ("target", "allowed")}
+    later = {"TotalReward": ("draw",), "FiniteHorizon": ("target", "allowed", FINAL)}
     encoded = {**encoded, "fields": {**encoded["fields"]}}
     for name in later.get(encoded["class"].rpartition(":")[2], ()):
         encoded["fields"].setdefault(name, None)
     objective: Objective = decode_object(encoded, OBJECTIVES.get)
     sets: dict[str, Any] = {name: arrays[name] for name in SETS if name in arrays}
+    if FINAL in arrays:
+        numbers = numbers_of(folder, arrays[FINAL], len(arrays["lower"]), math.isfinite)
+        sets[FINAL] = as_array(numbers)
     return attrs.evolve(objective, **sets)
 
 
@@ -179,9 +195,8 @@ def restore_result(
 ) -> SomeSolution:
     """Return a solution of a `kind`, from the result of `describe_result` and its `parts`."""
     with fitting(folder, content, "solve and save again"):
-        solver, objective = _without_draw(
-            content["solver"], restore_objective(content["objective"], arrays), parts.get("model")
-        )
+        asked = restore_objective(folder, content["objective"], arrays)
+        solver, objective = _without_draw(content["solver"], asked, parts.get("model"))
         return kind(
             objective=objective,
             solver=_restore_solver(solver),

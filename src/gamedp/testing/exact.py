@@ -113,7 +113,8 @@ def _solved(
     game, ends_early = _unfolded(model, objective), _has_target(objective)
     if isinstance(objective, gamedp.FiniteHorizon):
         ends, _ = _ends(model, objective, game.known)
-        return _after_steps(attrs.evolve(game, known=ends), objective.horizon)[: model.num_states]
+        game = attrs.evolve(game, known=ends)
+        return _after_steps(game, objective.horizon, _final(model, objective))[: model.num_states]
     if restrict is not None:
         restrict(game.rows)
     if isinstance(objective, gamedp.AverageReward):
@@ -443,9 +444,16 @@ def _forced(game: RationalGame, value: Fraction, most: bool) -> set[int]:
     return forced
 
 
-def _after_steps(game: RationalGame, steps: int) -> list[Fraction]:
+def _final(model: gamedp.Model, objective: Any) -> list[Fraction]:
+    """Return the values that a horizon names for its end, for both players; none if it doesn't."""
+    final = gamedp.Problem(model, objective).objective.final  # type: ignore[union-attr]
+    numbers = [] if final is None else [Fraction(number) for number in final.tolist()]
+    return numbers + [-number for number in numbers]
+
+
+def _after_steps(game: RationalGame, steps: int, final: list[Fraction]) -> list[Fraction]:
     """Return the values with `steps` steps to go."""
-    values = [Fraction(0) if value is None else value for value in game.known]
+    values = final or [Fraction(0) if value is None else value for value in game.known]
     for _ in range(steps):
         values = [
             values[state]

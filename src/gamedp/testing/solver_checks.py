@@ -537,6 +537,9 @@ def small_problems() -> dict[str, gamedp.Problem]:
         "to reach within three steps, through some": gamedp.Problem(
             waiting, gamedp.FiniteHorizon(3, "min", target=[2], allowed=[0])
         ),
+        "three steps, and what they leave": gamedp.Problem(
+            ring, gamedp.FiniteHorizon(3, final={1: 2.5})
+        ),
         "to reach, not to wait": gamedp.Problem(waiting, gamedp.Reachability([2])),
         "to reach, at the least": gamedp.Problem(waiting, gamedp.Reachability([2], None, "min")),
         "to reach through some": gamedp.Problem(waiting, gamedp.Reachability([2], allowed=[0])),
@@ -564,6 +567,9 @@ def small_problems() -> dict[str, gamedp.Problem]:
             opponents, gamedp.FiniteHorizon(3, "min")
         ),
         "four steps, places change": gamedp.Problem(changing, gamedp.FiniteHorizon(4)),
+        "four steps, and what they leave, places change": gamedp.Problem(
+            changing, gamedp.FiniteHorizon(4, final={0: 3, 3: -1})
+        ),
         "three players, the least": gamedp.Problem(
             models["three players"], gamedp.TotalReward("min")
         ),

@@ -286,14 +286,16 @@ def recompute(
 ) -> tuple[Floats, Floats]:
     """Return bounds of the totals over the horizon, computed step by step, rounded outward."""
     ends, start = known_values(model, objective)
-    lower = upper = start
+    low = high = lower = upper = start
+    if objective.final is not None and objective.final.dtype == object:  # doubles next to Fractions
+        low, high = lower, upper = np.nextafter(start, -np.inf), np.nextafter(start, np.inf)
     for step in range(objective.horizon):
         reporter.report(step, objective.horizon, f"{step:,} steps to go")
         before = lower, upper
         now = attrs.evolve(certificate, lower=lower, upper=upper)
         lower, upper = (
             _step_back(model, oriented(model, now, objective, sign), ~ends, start)
-            for sign in (1.0, -1.0)
+            for sign, start in ((1.0, low), (-1.0, high))
         )
         if all(map(np.array_equal, before, (lower, upper))):
             break  # each further step does the same

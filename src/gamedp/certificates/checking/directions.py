@@ -28,6 +28,7 @@ from gamedp.model.objectives import (
     is_probability,
     value_of_endless_play,
 )
+from gamedp.rules.exactness import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -403,6 +404,8 @@ def known_values(model: Model, objective: Objective) -> tuple[Flags, Floats]:
         ends |= objective.target
         if objective.allowed is not None:
             ends |= ~objective.allowed
+    elif isinstance(objective, FiniteHorizon) and objective.final is not None:
+        values = nearest(objective.final).copy()
     elif not isinstance(objective, AverageReward):
         values[model.terminals] = model.payoffs
         if isinstance(objective, TotalReward) and objective.until is not None:

@@ -16,6 +16,7 @@ from gamedp.model.objectives import (
     FiniteHorizon,
     is_probability,
     known_at_the_end,
+    off_at_the_end,
     over_in,
 )
 from gamedp.reduction import never, quotient_kernels
@@ -496,6 +497,7 @@ def sweep_horizon(
     counts, over = np.diff(model.choice_offsets), over_in(objective)
     states = np.flatnonzero(counts if over is None else np.where(over, 0, counts))
     scratch = np.empty((2, int(counts.max(initial=0))))
+    chooses = len(scratch[0]) > 1
     values, errors = known_at_the_end(objective, model), run.errors
     if horizon and over is not None:
         run.policy[over] = np.where(counts, first_choices, -1)[over]  # any choice will do
@@ -506,7 +508,8 @@ def sweep_horizon(
             run.equation, states, values, errors, new_values, new_errors, run.policy, *scratch
         )
         values, errors, new_values, new_errors = new_values, new_errors, values, errors
-        step_policies[step] = np.maximum(run.policy - first_choices, 0)
+        if chooses:  # or the zeros are right, and take no memory before they are written
+            step_policies[step] = np.maximum(run.policy - first_choices, 0)
         run.visits[0] += len(states)
         run.reporter.report(step + 1, horizon, f"{step + 1:,} steps to go")
     if horizon:
@@ -560,6 +563,8 @@ def widened(
     """
     model, objective = problem.model, problem.objective
     payoff, reward, part = rounding or model.rounding
+    if isinstance(objective, FiniteHorizon):
+        payoff = max(payoff, off_at_the_end(objective, model))
     if is_probability(objective) or not (payoff or reward):
         return lower, upper
     amount: Any = payoff

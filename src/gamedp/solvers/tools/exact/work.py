@@ -181,10 +181,12 @@ class Work:
         objective: Any = self.problem.objective
         earns, over = not is_probability(objective), over_in(objective)
         zero = rational(0)
-        if earns:
+        given = objective.final
+        if earns and given is None:
             values = [self.numbers.payoffs.get(state, zero) for state in range(model.num_states)]
         else:
-            values = [rational(int(known)) for known in known_at_the_end(objective, model)]
+            known = known_at_the_end(objective, model)
+            values = [rational(number) for number in (known if given is None else given).tolist()]
         going_on = np.flatnonzero(counts if over is None else np.where(over, 0, counts)).tolist()
         if horizon and over is not None:
             policy[over] = np.where(counts, model.choice_offsets[:-1], -1)[over]

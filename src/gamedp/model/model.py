@@ -180,7 +180,14 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return only the fields: lazily computed attributes are computed again."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return {name: getattr(self, name) for name in FIELDS}
+
+    def __copy__(self) -> Model:
+        """Return the same model without its lazily computed attributes; the arrays are shared."""
+        model = type(self).__new__(type(self))
+        for name in FIELDS:
+            object.__setattr__(model, name, getattr(self, name))
+        return model
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the fields and lock the arrays again: pickle returns them writable."""
@@ -228,10 +235,8 @@ class Model:
     def num_bytes(self) -> int:
         """Bytes that the arrays take."""
         codes = getattr(self.states, "codes", None)
-        total = 0 if codes is None else codes.nbytes
-        for name in ARRAYS:
-            total += getattr(self, name).nbytes
-        return int(total)
+        arrays = sum([getattr(self, name).nbytes for name in ARRAYS])
+        return arrays if codes is None else int(arrays + codes.nbytes)
 
     @property
     def is_general_sum(self) -> bool:
@@ -677,6 +682,10 @@ class Model:
         return attrs.evolve(found, mean_rewards=differ)
 
 
+FIELDS = tuple(field.name for field in attrs.fields(Model))
+"""The names of a model's attributes, without those that are computed lazily."""
+
+
 def given_numbers(model: AnyModel, name: str) -> NDArray[Any]:
     """Return an array of a model; of objects if it was given numbers that no double is equal to.
 
@@ -725,7 +734,7 @@ def check_finite(model: Model) -> None:
         if not len(array):
             continue
         finite = np.isfinite(array)
-        if finite.all():
+        if np.logical_and.reduce(finite, axis=None):
             continue
         bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
         place = (

@@ -154,9 +154,9 @@ class Problem(AnyProblem[Model]):
         if draw is None:
             # Where endless play counts half of it, that must not be rounded.
             total, counts = model.constant_sum, isinstance(self.objective, TotalReward)
-            counts = counts and not has_target(self.objective) and not model.rewards.any()
-            is_halved = model.has_swaps or not len(model.payoffs)
-            if counts and is_halved and total / 2 * 2 != total:
+            is_halved = total / 2 * 2 != total and (model.has_swaps or not len(model.payoffs))
+            counts = is_halved and counts and not has_target(self.objective)
+            if counts and not model.rewards.any():
                 message = (
                     f"half of constant_sum={total!r}, which endless play counts, is no 64-bit "
                     "float. Multiply all payoffs and their sum by a power of two."
@@ -248,17 +248,24 @@ class Problem(AnyProblem[Model]):
         )
 
     @functools.cached_property
+    def _extremes(self) -> tuple[float, float, float, float]:
+        """The least and the greatest payoff, and the least and the greatest reward, or 0."""
+        earned = self.model.payoffs, self.model.rewards
+        return tuple(  # type: ignore[return-value] # four of them
+            float(extreme.reduce(numbers, axis=None, initial=0.0))
+            for numbers in earned
+            for extreme in (np.minimum, np.maximum)
+        )
+
+    @property
     def has_one_sign(self) -> bool:
         """Whether no two rewards or payoffs have different signs, to whichever player."""
         if is_probability(self.objective):
             return True  # nothing but 1 at the target
         if self.model.has_swaps:
             return False
-        lowest, highest = 0.0, 0.0
-        for earned in (self.model.rewards, self.model.payoffs):
-            lowest = min(lowest, float(earned.min(initial=0.0)))
-            highest = max(highest, float(earned.max(initial=0.0)))
-        return lowest == 0 or highest == 0
+        least, most, lowest, highest = self._extremes
+        return least == lowest == 0 or most == highest == 0
 
     def equation(self) -> Equation:
         """Return Bellman's equation of the problem as arrays for gamedp's own kernels.
@@ -329,10 +336,10 @@ class Problem(AnyProblem[Model]):
             return 0.0, 1.0
         if isinstance(self.objective, AverageReward):
             return -np.inf, np.inf
-        low, high = float(model.payoffs.min(initial=0.0)), float(model.payoffs.max(initial=0.0))
-        if model.rewards.any():
-            low = -np.inf if model.rewards.min() < 0 else low
-            high = np.inf if model.rewards.max() > 0 else high
+        low, high, lowest, highest = self._extremes
+        if lowest < 0 or highest > 0:
+            low = -np.inf if lowest < 0 else low
+            high = np.inf if highest > 0 else high
         elif isinstance(self.objective, TotalReward) and not has_target(self.objective):
             # Play surely ends, or endless play counts by itself.
             low, high = float(model.payoffs.min()), float(model.payoffs.max())

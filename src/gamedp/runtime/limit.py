@@ -175,15 +175,18 @@ class Limit:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
+        self._is_endless = seconds == float("inf")
         self._began: float | None = None
 
     def __call__(self) -> bool:
         """Return whether no time is left."""
-        return self._spent() > self._seconds
+        return not self._is_endless and self._spent() > self._seconds
 
     @property
     def left(self) -> float:
         """The number of seconds left; always positive."""
+        if self._is_endless:
+            return self._seconds
         return max(self._seconds - self._spent(), min(self._seconds, 1e-9))
 
     def _spent(self) -> float:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LONG = 1 << 30
 """More sweeps than there is time for."""
+CHOICES, TRANSITIONS = 1, 2
+"""Where the size of a component stands beside the number of visits."""
 LEAST_WORK = 1 << 20
 """Number of transitions that even a small component may visit: some thousandths of a second."""
 
@@ -294,8 +296,9 @@ def solve_components(
     memory : (MEMORY,) float64 or None
         Scratch, see :func:`gamedp.bellman.component_sweeps.iterate`. None stops where a component
         takes more than Newton's method and its weights.
-    visits : (1,) int64
-        Counts the states visited.
+    visits : (3,) int64
+        First, counts the states visited. If there is room, then the choices and transitions of the
+        last component with a cycle.
     scratch : (2, R) float64
         For the largest number of choices of a state.
 
@@ -325,9 +328,10 @@ def solve_components(
         block, numbers = room
         stop = np.int64(component_offsets[number + 1])
         size = stop - start
+        num_choices, num_transitions = measure_jit(start, stop, equation)
+        visits[CHOICES], visits[TRANSITIONS] = num_choices, num_transitions
         if size > len(block.signs):
             return number
-        num_choices, num_transitions = measure_jit(start, stop, equation)
         if num_choices > len(block.constants) or num_transitions > len(block.graph.successors):
             return number
         key_state, outside = gather_jit(start, stop, start, stop, equation, values, errors, block)

@@ -90,10 +90,9 @@ class Problem(AnyProblem[Model]):
     >>> bool(gamedp.solvers.BackwardInduction().supports(problem))
     True
 
-    Which states are those of a player who wants the most:
+    How many states are those of a player who wants the most:
 
-    >>> wants_most = (model.players == 0) == (problem.objective.optimum == "max")
-    >>> int(wants_most.sum()), problem.discount
+    >>> int(problem.maximise.sum()), problem.discount
     (19, 1.0)
     """
 
@@ -192,6 +191,13 @@ class Problem(AnyProblem[Model]):
         if (low == 0 == high) or self.model.structure.always_ends:
             return 0.0, 0.0
         return low, high
+
+    @functools.cached_property
+    def maximise(self) -> NDArray[np.bool_]:
+        """Whether the player to move wants the most for player 0; (S,)."""
+        wants = np.equal if self.objective.optimum == "max" else np.not_equal
+        mask: NDArray[np.bool_] = wants(self.model.players, 0)
+        return mask
 
     @property
     def lacks_draw(self) -> bool:
@@ -293,7 +299,7 @@ class Problem(AnyProblem[Model]):
             codebook=None,
             constants=constants,
             sizes=sizes,
-            maximise=(model.players == 0) == (self.objective.optimum == "max"),
+            maximise=self.maximise,
             discount=self.discount,
             order=structure.order,
             place=structure.place,

@@ -185,7 +185,6 @@ def _between(
         If the values depend on the draw, or one of the two was not found.
     """
     model = problem.model
-    maximise = (model.players == 0) == (problem.objective.optimum == "max")
     lower, upper = np.asarray(least.lower), np.asarray(most.upper)
     with np.errstate(invalid="ignore"):
         middle = np.clip(lower + 0.5 * (upper - lower), lower, upper)
@@ -199,7 +198,7 @@ def _between(
         lower=lower,
         upper=upper,
         # Each side's policy for the draw that is worst for it.
-        policy=np.where(maximise, least.policy, most.policy),
+        policy=np.where(problem.maximise, least.policy, most.policy),
         exact=least.exact if least.exact == most.exact else None,
         tight=least.tight if least.exact == most.exact else None,
         distances=distances,

@@ -55,7 +55,8 @@ def solve_by_components(
     structure = run.parts
     total = structure.num_components
     allowed = run.share
-    scratch = np.empty((2, int(np.diff(run.equation.graph.choice_offsets).max(initial=0))))
+    offsets = run.equation.graph.choice_offsets
+    scratch = np.empty((2, int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0))))
     room = None
     if small > 0 and run.problem.is_proper and not structure.is_acyclic:
         room = _room_for(run, INITIAL_STATES, 2 * INITIAL_STATES, 8 * INITIAL_STATES)
@@ -85,8 +86,11 @@ def solve_by_components(
         )
         if stopped < total and run.visits[0] <= enough:
             start, stop = run.component(stopped)
+            if room is not None:
+                _, choices, transitions = run.visits.tolist()
+                run.measured = stopped, (choices, transitions)
             if room is not None and stop - start <= small:
-                sizes = stop - start, *run.measure(stopped)
+                sizes = stop - start, choices, transitions
                 if not _fits(room[0], *sizes):
                     room = _room_for(run, min(2 * sizes[0], small), 2 * sizes[1], 2 * sizes[2])
                     number = stopped
@@ -102,7 +106,8 @@ def solve_by_components(
             solve_one(stopped)
             stopped += 1
         number = stopped
-        run.reporter.report(number, total, f"{number:,} of {total:,} {noun} solved")
+        if run.reporter.is_due:
+            run.reporter.report(number, total, f"{number:,} of {total:,} {noun} solved")
 
 
 def _room_for(
@@ -297,11 +302,12 @@ class Component:
             self.memory,
         )
         run.visits[0] += (self.sweeps - before) * self.size
-        run.reporter.report(
-            self.sweeps,
-            None,
-            f"component {self.number:,}: {self.size:,} states, change {self.change:.2e}",
-        )
+        if run.reporter.is_due:
+            run.reporter.report(
+                self.sweeps,
+                None,
+                f"component {self.number:,}: {self.size:,} states, change {self.change:.2e}",
+            )
         return int(found)
 
     def reorder(self) -> None:

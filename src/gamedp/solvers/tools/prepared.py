@@ -268,7 +268,7 @@ def search_depth_first(
         Graph(model.choice_offsets, model.transition_offsets, model.successors),
         model.probabilities,
         rewards,
-        (model.players == 0) == (objective.optimum == "max"),
+        problem.maximise,
     )
     errors = np.zeros(size)
     policy = model.choice_offsets[:-1].copy()
@@ -304,8 +304,9 @@ def search_depth_first(
                 offsets,
                 nontrivial,
             )
-            done = size if found == depth_first.ALL else int(cursor[depth_first.SEEN])
-            reporter.report(done, size, f"{done:,} of {size:,} states seen")
+            if reporter.is_due:
+                done = size if found == depth_first.ALL else int(cursor[depth_first.SEEN])
+                reporter.report(done, size, f"{done:,} of {size:,} states seen")
     if found != depth_first.ALL:
         return None
     if not probable:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.arrays import Floats
 
-INITIAL_STATES = 64
-"""Initial capacity for the states of a component."""
+INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS = 1 << 10, 1 << 12, 1 << 14
+"""Initial capacity for a component, if the model is that large: nothing is written to it yet."""
 
 HARD_COMPONENTS_BEFORE_COMPILING = 2
 """Number of hard components from which it pays to compile what solves them one after the other.
@@ -52,14 +52,19 @@ def solve_by_components(
     noun : str
         How reports call them.
     """
-    structure = run.parts
+    structure, graph = run.parts, run.equation.graph
     total = structure.num_components
     allowed = run.share
-    offsets = run.equation.graph.choice_offsets
-    scratch = np.empty((2, int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0))))
+    sizes = len(run.values), len(run.equation.constants), len(graph.successors)
+    most = sizes[1]
+    if most > INITIAL_CHOICES:  # else there is room for all of them at once
+        counts = graph.choice_offsets[1:] - graph.choice_offsets[:-1]
+        most = int(counts.max())
+    scratch = np.empty((2, most))
     room = None
     if small > 0 and run.problem.is_proper and not structure.is_acyclic:
-        room = _room_for(run, INITIAL_STATES, 2 * INITIAL_STATES, 8 * INITIAL_STATES)
+        capacity = INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS
+        room = _room_for(run, *map(min, sizes, capacity))
     memory = None
     hard = 0
     number = 0

@@ -164,10 +164,11 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
             None if report is None else request.reporting(report)
         ):
             model = _model_of(game_or_model, exploring, most, report)
-            return request.answer(
+            solution: Solution | StagedSolution = request.answer(
                 lambda: _solved(model, objective, solver, allowed, report, limit),
                 solver,
             )
+            return solution
 
     if not keep:
         return solve_now()
@@ -264,7 +265,8 @@ def _model_of(
                 "solver=gamedp.solvers.ValueIteration(max_sweeps=1000)."
             )
             raise InvalidParameterError(message)
-    return given
+    model: Model | StagedModel = given
+    return model
 
 
 class Explanation(str):

@@ -304,9 +304,8 @@ def search_depth_first(
                 offsets,
                 nontrivial,
             )
-            if reporter.is_due:
-                done = size if found == depth_first.ALL else int(cursor[depth_first.SEEN])
-                reporter.report(done, size, f"{done:,} of {size:,} states seen")
+            done = size if found == depth_first.ALL else int(cursor[depth_first.SEEN])
+            reporter.report(done, size, f"{done:,} of {size:,} states seen")
     if found != depth_first.ALL:
         return None
     if not probable:

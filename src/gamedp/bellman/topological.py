@@ -154,6 +154,27 @@ def prove_by_weights(
 prove_by_weights_jit = inlined(prove_by_weights)
 
 
+def take_over_and_prove(
+    start: int,
+    stop: int,
+    equation: Equation,
+    outside: float,
+    block: Block,
+    numbers: Floats,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Take over a gathered component, and prove errors by the weights; return the width."""
+    take_over_jit(start, stop - start, equation, block, numbers, values, policy)
+    return float(
+        prove_by_weights_jit(start, stop, equation, outside, block, numbers, errors, policy)
+    )
+
+
+take_over_and_prove_jit = inlined(take_over_and_prove)
+
+
 def prove_by_policy(
     start: int,
     stop: int,
@@ -369,8 +390,9 @@ def solve_components(
             for member in range(size):
                 values[equation.order[start + member]] = numbers[VALUE, member]
             return number
-        take_over_jit(start, size, equation, block, numbers, values, policy)
-        width = prove_by_weights_jit(start, stop, equation, outside, block, numbers, errors, policy)
+        width = take_over_and_prove_jit(
+            start, stop, equation, outside, block, numbers, values, errors, policy
+        )
         if width <= tolerance:
             continue
         if memory is None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 import numpy as np
@@ -134,17 +133,21 @@ class Problem(AnyProblem[Model]):
         improper_value : float or None
             As the attribute; if None, :attr:`improper_is_worst`.
         """
+        return cls._unchecked(model, objective, improper_value is None, improper_value, False)
+
+    @classmethod
+    def _unchecked(cls, *fields: Any) -> Problem:
+        """Return the problem with these attributes, in their order; nothing is checked."""
         problem = cls.__new__(cls)
-        fields = (model, objective, improper_value is None, improper_value, False)
-        for field, value in zip(attrs.fields(cls), fields, strict=True):
-            object.__setattr__(problem, field.name, value)
+        for name, value in zip(FIELDS, fields, strict=True):
+            object.__setattr__(problem, name, value)
         return problem
 
     def presuming_ends(self) -> Problem:
         """Return the same problem that presumes that play ends; nothing is checked again."""
-        problem = copy.copy(self)
-        object.__setattr__(problem, "presumes_ends", True)
-        return problem
+        return self._unchecked(
+            self.model, self.objective, self.improper_is_worst, self.improper_value, True
+        )
 
     def _check_draw(self) -> None:
         """Refuse a draw that these rules do not allow."""
@@ -207,8 +210,10 @@ class Problem(AnyProblem[Model]):
     def nothing_counts(self) -> str:
         """Return why every value of a game is 0, if no play ends and nothing is earned; else ""."""
         model, objective = self.model, self.objective
+        if model.rules is None or len(model.terminals):
+            return ""
         aims = has_target(objective) or getattr(objective, "draw", None) is not None
-        if model.rules is None or aims or len(model.terminals) or model.rewards.any():
+        if aims or model.rewards.any():
             return ""
         cycle = model.structure.cycle()
         path = " → ".join(shown(model.state(state), 80) for state in [*cycle[:6], cycle[0]])
@@ -359,3 +364,7 @@ class Problem(AnyProblem[Model]):
                 other_high = math.nextafter(other_high, math.inf)
             low, high = min(low, other_low), max(high, other_high)
         return low, high
+
+
+FIELDS = tuple(field.name for field in attrs.fields(Problem))
+"""The names of a problem's attributes, without those that are computed lazily."""

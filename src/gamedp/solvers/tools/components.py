@@ -248,17 +248,17 @@ class Component:
         self.states = run.equation.order[self.start : self.stop]
         self.size = self.stop - self.start
         num_choices, num_transitions = run.measure(number)
-        self.block = blocks.reserve(self.size, num_choices, num_transitions, run.equation)
-        bounds = self.start, self.stop
-        _, self.outside = blocks.gather_jit(
-            *bounds, *bounds, run.equation, run.values, run.errors, self.block
+        self.block, self.numbers, self.who, self.outside = component_sweeps.take_jit(
+            self.start,
+            self.stop,
+            num_choices,
+            num_transitions,
+            run.equation,
+            run.problem.model.has_swaps,
+            run.values,
+            run.errors,
         )
         self.lengths = num_choices, int(self.block.graph.transition_offsets[num_choices])
-        self.numbers = np.zeros((blocks.NUMBERS, self.size))
-        self.numbers[blocks.VALUE] = run.values[self.states]
-        component_sweeps.begin_jit(self.size, self.block)
-        swaps = run.problem.model.has_swaps
-        self.who = component_sweeps.chooser_jit(self.size, self.block, swaps)
         self.memory = np.zeros(component_sweeps.MEMORY)
         self.rearranged: tuple[Any, Floats, NDArray[Any]] | None = None
         self.is_expensive = False
@@ -410,12 +410,9 @@ class Component:
 
     def _prove(self, allowed: float, most: int) -> float:
         run = self.run
-        topological.take_over_jit(
-            self.start, self.size, run.equation, self.block, self.numbers, run.values, run.policy
-        )
         question = self.start, self.stop, run.equation, self.outside
-        width = topological.prove_by_weights_jit(
-            *question, self.block, self.numbers, run.errors, run.policy
+        width = topological.take_over_and_prove_jit(
+            *question, self.block, self.numbers, run.values, run.errors, run.policy
         )
         if width <= allowed or most == 0:
             return float(width)

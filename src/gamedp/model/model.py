@@ -183,10 +183,18 @@ class Model:
         return {name: getattr(self, name) for name in FIELDS}
 
     def __copy__(self) -> Model:
-        """Return the same model without its lazily computed attributes; the arrays are shared."""
+        """Return the same model without what is known of its graph; the arrays are shared.
+
+        So is the digest, if it has been taken: it is that of the arrays.
+        """
         model = type(self).__new__(type(self))
         for name in FIELDS:
             object.__setattr__(model, name, getattr(self, name))
+        try:
+            digest = object.__getattribute__(self, "_digest")
+        except AttributeError:  # not taken yet
+            return model
+        object.__setattr__(model, "_digest", digest)
         return model
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -144,7 +144,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     >>> solution.value(), solution.bounds(), solution.guarantee.name
     (1.0, (1.0, 1.0), 'TWO_SIDED')
     """
-    request = _tools().request
+    request = _request()
     report = callback_of(progress)
     allowed = request.checked_tolerance(tolerance, relative=relative)
     objective = request.checked_objective(objective)
@@ -207,19 +207,25 @@ def _solved(
 
 
 @functools.cache
+def _request() -> types.ModuleType:
+    """Import what checks arguments: a solution that is kept takes no more."""
+    with without_collection():
+        from gamedp.solvers import request
+    return request
+
+
+@functools.cache
 def _tools() -> Any:
     """Import what solving needs, when it is first needed."""
     with without_collection():
         from gamedp.model.model import Model
         from gamedp.model.problem import Problem
-        from gamedp.solvers import request
         from gamedp.solvers.solving import solve_problem
         from gamedp.stages.model import StagedModel
     return types.SimpleNamespace(
         Model=Model,
         Problem=Problem,
         StagedModel=StagedModel,
-        request=request,
         solve_problem=solve_problem,
     )
 

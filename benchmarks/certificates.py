@@ -1,7 +1,8 @@
 """Making and checking certificates, beside solving.
 
 What a certificate costs is what it takes to make one, which checks it once, and to check it again,
-with nothing known of the model but its arrays. Seconds are of processor time.
+with nothing known of the model but its arrays, and their digest, which was taken for the
+certificate. Seconds are of processor time.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def of_instance(
         return gamedp.solve(copy.copy(model), objective)
 
     def certified(solution: gamedp.Solution) -> gamedp.Verified:
-        return gamedp.verify(copy.copy(model), gamedp.certify(solution))
+        certificate = gamedp.certify(solution)
+        return gamedp.verify(copy.copy(solution.model), certificate)
 
     def measured() -> float:
         solution = solved()  # each time anew, so that nothing is left of earlier certificates

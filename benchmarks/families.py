@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import measure
-from models import Instance, beside_storm, mean_of, problems
+from models import AT_MOST, Instance, beside_storm, mean_of, problems
 
 Question = tuple[str, str | None, Literal["max", "min"]]
 """What is to be reached, the reward till then or None for the probability, and the optimum."""
@@ -157,5 +157,6 @@ def by_size(rows: list[measure.Row]) -> list[measure.Row]:
     for power in range(1, 9):
         least, most = 10**power, 10 ** (power + 1)
         of_class = [row for row in rows if least <= row.facts["transitions"] < most]
-        means += mean_of(of_class, f"10^{power} to 10^{power + 1} transitions")
-    return [*means, *mean_of(rows, "all sizes")]
+        words = f"10^{power} to 10^{power + 1} transitions"
+        means += mean_of(of_class, words, goal=("<=", AT_MOST))
+    return [*means, *mean_of(rows, "all sizes", goal=("<=", AT_MOST))]

@@ -173,7 +173,7 @@ def queries(rounds: int) -> list[measure.Row]:
     command = "import sys; from gamedp.cli import main; sys.exit(main())"
     card = ["-", "8", "-", "16", "15", "-", "15", "9", "25", "30", "40", "-", "-", "3", "13345"]
     with tempfile.TemporaryDirectory(prefix="gamedp-kniffel-") as folder:
-        environment = os.environ | {"GAMEDP_CACHE_DIR": folder}
+        environment = measure.with_bytecode(folder) | {"GAMEDP_CACHE_DIR": folder}
         line = [sys.executable, "-c", command, "kniffel", *card]
         first = measure.run_child(line, environment)
         runs = [measure.run_child(line, environment) for _ in range(rounds)]

@@ -24,16 +24,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.bellman.blocks import (
+    NUMBERS,
     VALUE,
     WEIGHT,
     Block,
+    gather_jit,
     lead_out_jit,
+    reserve_jit,
     sweep_jit as sweep_with_weights_jit,
 )
 from gamedp.bellman.sparse_elimination import STAYS, TOO_EXPENSIVE, eliminate_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
+    from gamedp.bellman.equation import Equation
     from gamedp.runtime.arrays import Floats
 
 
@@ -200,6 +204,41 @@ def chooser(num_states: int, block: Block, swaps: bool) -> int:
 
 
 chooser_jit = compiled(chooser)
+
+
+def take(
+    start: int,
+    stop: int,
+    num_choices: int,
+    num_transitions: int,
+    equation: Equation,
+    swaps: bool,
+    values: Floats,
+    errors: Floats,
+) -> tuple[Block, Floats, int, float]:
+    """Gather the component ``order[start:stop]`` into a block of its own, before its first sweep.
+
+    Returns
+    -------
+    block : Block
+    numbers : (NUMBERS, S)
+        The present values, and otherwise zeros.
+    who : int
+        Who chooses, see :func:`chooser`.
+    outside : float
+        The largest error of a successor outside.
+    """
+    size = stop - start
+    block = reserve_jit(size, num_choices, num_transitions, equation)
+    _, outside = gather_jit(start, stop, start, stop, equation, values, errors, block)
+    numbers = np.zeros((NUMBERS, size))
+    for number in range(size):
+        numbers[VALUE, number] = values[equation.order[start + number]]
+    begin_jit(size, block)
+    return block, numbers, chooser_jit(size, block, swaps), outside
+
+
+take_jit = compiled(take)
 
 
 def iterate(

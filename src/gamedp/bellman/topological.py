@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LONG = 1 << 30
 """More sweeps than there is time for."""
+CHOICES, TRANSITIONS = 1, 2
+"""Where the size of a component stands beside the number of visits."""
 LEAST_WORK = 1 << 20
 """Number of transitions that even a small component may visit: some thousandths of a second."""
 
@@ -150,6 +152,27 @@ def prove_by_weights(
 
 
 prove_by_weights_jit = inlined(prove_by_weights)
+
+
+def take_over_and_prove(
+    start: int,
+    stop: int,
+    equation: Equation,
+    outside: float,
+    block: Block,
+    numbers: Floats,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> float:
+    """Take over a gathered component, and prove errors by the weights; return the width."""
+    take_over_jit(start, stop - start, equation, block, numbers, values, policy)
+    return float(
+        prove_by_weights_jit(start, stop, equation, outside, block, numbers, errors, policy)
+    )
+
+
+take_over_and_prove_jit = inlined(take_over_and_prove)
 
 
 def prove_by_policy(
@@ -294,8 +317,9 @@ def solve_components(
     memory : (MEMORY,) float64 or None
         Scratch, see :func:`gamedp.bellman.component_sweeps.iterate`. None stops where a component
         takes more than Newton's method and its weights.
-    visits : (1,) int64
-        Counts the states visited.
+    visits : (3,) int64
+        First, counts the states visited. If there is room, then the choices and transitions of the
+        last component with a cycle.
     scratch : (2, R) float64
         For the largest number of choices of a state.
 
@@ -325,9 +349,10 @@ def solve_components(
         block, numbers = room
         stop = np.int64(component_offsets[number + 1])
         size = stop - start
+        num_choices, num_transitions = measure_jit(start, stop, equation)
+        visits[CHOICES], visits[TRANSITIONS] = num_choices, num_transitions
         if size > len(block.signs):
             return number
-        num_choices, num_transitions = measure_jit(start, stop, equation)
         if num_choices > len(block.constants) or num_transitions > len(block.graph.successors):
             return number
         key_state, outside = gather_jit(start, stop, start, stop, equation, values, errors, block)
@@ -365,8 +390,9 @@ def solve_components(
             for member in range(size):
                 values[equation.order[start + member]] = numbers[VALUE, member]
             return number
-        take_over_jit(start, size, equation, block, numbers, values, policy)
-        width = prove_by_weights_jit(start, stop, equation, outside, block, numbers, errors, policy)
+        width = take_over_and_prove_jit(
+            start, stop, equation, outside, block, numbers, values, errors, policy
+        )
         if width <= tolerance:
             continue
         if memory is None:

@@ -180,7 +180,22 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return only the fields: lazily computed attributes are computed again."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return {name: getattr(self, name) for name in FIELDS}
+
+    def __copy__(self) -> Model:
+        """Return the same model without what is known of its graph; the arrays are shared.
+
+        So is the digest, if it has been taken: it is that of the arrays.
+        """
+        model = type(self).__new__(type(self))
+        for name in FIELDS:
+            object.__setattr__(model, name, getattr(self, name))
+        try:
+            digest = object.__getattribute__(self, "_digest")
+        except AttributeError:  # not taken yet
+            return model
+        object.__setattr__(model, "_digest", digest)
+        return model
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the fields and lock the arrays again: pickle returns them writable."""
@@ -228,10 +243,8 @@ class Model:
     def num_bytes(self) -> int:
         """Bytes that the arrays take."""
         codes = getattr(self.states, "codes", None)
-        total = 0 if codes is None else codes.nbytes
-        for name in ARRAYS:
-            total += getattr(self, name).nbytes
-        return int(total)
+        arrays = sum([getattr(self, name).nbytes for name in ARRAYS])
+        return arrays if codes is None else int(arrays + codes.nbytes)
 
     @property
     def is_general_sum(self) -> bool:
@@ -677,6 +690,10 @@ class Model:
         return attrs.evolve(found, mean_rewards=differ)
 
 
+FIELDS = tuple(field.name for field in attrs.fields(Model))
+"""The names of a model's attributes, without those that are computed lazily."""
+
+
 def given_numbers(model: AnyModel, name: str) -> NDArray[Any]:
     """Return an array of a model; of objects if it was given numbers that no double is equal to.
 
@@ -725,7 +742,7 @@ def check_finite(model: Model) -> None:
         if not len(array):
             continue
         finite = np.isfinite(array)
-        if finite.all():
+        if np.logical_and.reduce(finite, axis=None):
             continue
         bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
         place = (

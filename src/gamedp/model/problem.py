@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 import numpy as np
@@ -91,10 +90,9 @@ class Problem(AnyProblem[Model]):
     >>> bool(gamedp.solvers.BackwardInduction().supports(problem))
     True
 
-    Which states are those of a player who wants the most:
+    How many states are those of a player who wants the most:
 
-    >>> wants_most = (model.players == 0) == (problem.objective.optimum == "max")
-    >>> int(wants_most.sum()), problem.discount
+    >>> int(problem.maximise.sum()), problem.discount
     (19, 1.0)
     """
 
@@ -143,17 +141,21 @@ class Problem(AnyProblem[Model]):
         improper_value : float or None
             As the attribute; if None, :attr:`improper_is_worst`.
         """
+        return cls._unchecked(model, objective, improper_value is None, improper_value, False)
+
+    @classmethod
+    def _unchecked(cls, *fields: Any) -> Problem:
+        """Return the problem with these attributes, in their order; nothing is checked."""
         problem = cls.__new__(cls)
-        fields = (model, objective, improper_value is None, improper_value, False)
-        for field, value in zip(attrs.fields(cls), fields, strict=True):
-            object.__setattr__(problem, field.name, value)
+        for name, value in zip(FIELDS, fields, strict=True):
+            object.__setattr__(problem, name, value)
         return problem
 
     def presuming_ends(self) -> Problem:
         """Return the same problem that presumes that play ends; nothing is checked again."""
-        problem = copy.copy(self)
-        object.__setattr__(problem, "presumes_ends", True)
-        return problem
+        return self._unchecked(
+            self.model, self.objective, self.improper_is_worst, self.improper_value, True
+        )
 
     def _check_draw(self) -> None:
         """Refuse a draw that these rules do not allow."""
@@ -162,9 +164,9 @@ class Problem(AnyProblem[Model]):
         if draw is None:
             # Where endless play counts half of it, that must not be rounded.
             total, counts = model.constant_sum, isinstance(self.objective, TotalReward)
-            counts = counts and not has_target(self.objective) and not model.rewards.any()
-            is_halved = model.has_swaps or not len(model.payoffs)
-            if counts and is_halved and total / 2 * 2 != total:
+            is_halved = total / 2 * 2 != total and (model.has_swaps or not len(model.payoffs))
+            counts = is_halved and counts and not has_target(self.objective)
+            if counts and not model.rewards.any():
                 message = (
                     f"half of constant_sum={total!r}, which endless play counts, is no 64-bit "
                     "float. Multiply all payoffs and their sum by a power of two."
@@ -201,6 +203,13 @@ class Problem(AnyProblem[Model]):
             return 0.0, 0.0
         return low, high
 
+    @functools.cached_property
+    def maximise(self) -> NDArray[np.bool_]:
+        """Whether the player to move wants the most for player 0; (S,)."""
+        wants = np.equal if self.objective.optimum == "max" else np.not_equal
+        mask: NDArray[np.bool_] = wants(self.model.players, 0)
+        return mask
+
     @property
     def lacks_draw(self) -> bool:
         """Whether it is undeclared who loses a constant sum if play never ends."""
@@ -209,8 +218,10 @@ class Problem(AnyProblem[Model]):
     def nothing_counts(self) -> str:
         """Return why every value of a game is 0, if no play ends and nothing is earned; else ""."""
         model, objective = self.model, self.objective
+        if model.rules is None or len(model.terminals):
+            return ""
         aims = has_target(objective) or getattr(objective, "draw", None) is not None
-        if model.rules is None or aims or len(model.terminals) or model.rewards.any():
+        if aims or model.rewards.any():
             return ""
         cycle = model.structure.cycle()
         path = " → ".join(shown(model.state(state), 80) for state in [*cycle[:6], cycle[0]])
@@ -256,17 +267,24 @@ class Problem(AnyProblem[Model]):
         )
 
     @functools.cached_property
+    def _extremes(self) -> tuple[float, float, float, float]:
+        """The least and the greatest that is received at the end, and on the way, or 0."""
+        earned = self._paid(), self.model.rewards
+        return tuple(  # type: ignore[return-value] # four of them
+            float(extreme.reduce(numbers, axis=None, initial=0.0))
+            for numbers in earned
+            for extreme in (np.minimum, np.maximum)
+        )
+
+    @property
     def has_one_sign(self) -> bool:
         """Whether no two rewards or payoffs have different signs, to whichever player."""
         if is_probability(self.objective):
             return True  # nothing but 1 at the target
         if self.model.has_swaps:
             return False
-        lowest, highest = 0.0, 0.0
-        for earned in (self.model.rewards, self._paid()):
-            lowest = min(lowest, float(earned.min(initial=0.0)))
-            highest = max(highest, float(earned.max(initial=0.0)))
-        return lowest == 0 or highest == 0
+        least, most, lowest, highest = self._extremes
+        return least == lowest == 0 or most == highest == 0
 
     def equation(self) -> Equation:
         """Return Bellman's equation of the problem as arrays for gamedp's own kernels.
@@ -294,7 +312,7 @@ class Problem(AnyProblem[Model]):
             codebook=None,
             constants=constants,
             sizes=sizes,
-            maximise=(model.players == 0) == (self.objective.optimum == "max"),
+            maximise=self.maximise,
             discount=self.discount,
             order=structure.order,
             place=structure.place,
@@ -343,11 +361,10 @@ class Problem(AnyProblem[Model]):
             return 0.0, 1.0
         if isinstance(self.objective, AverageReward):
             return -np.inf, np.inf
-        paid = self._paid()
-        low, high = float(paid.min(initial=0.0)), float(paid.max(initial=0.0))
-        if model.rewards.any():
-            low = -np.inf if model.rewards.min() < 0 else low
-            high = np.inf if model.rewards.max() > 0 else high
+        low, high, lowest, highest = self._extremes
+        if lowest < 0 or highest > 0:
+            low = -np.inf if lowest < 0 else low
+            high = np.inf if highest > 0 else high
         elif isinstance(self.objective, TotalReward) and not has_target(self.objective):
             # Play surely ends, or endless play counts by itself.
             low, high = float(model.payoffs.min()), float(model.payoffs.max())
@@ -361,3 +378,7 @@ class Problem(AnyProblem[Model]):
                 other_high = math.nextafter(other_high, math.inf)
             low, high = min(low, other_low), max(high, other_high)
         return low, high
+
+
+FIELDS = tuple(field.name for field in attrs.fields(Problem))
+"""The names of a problem's attributes, without those that are computed lazily."""

@@ -10,16 +10,12 @@ tenth of the time.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import TypeAlias
 
 
 class _Pauses:
@@ -53,17 +49,22 @@ def resume() -> None:
             gc.enable()
 
 
-@contextlib.contextmanager
-def without_collection() -> Iterator[None]:
+class without_collection:  # noqa: N801 - reads as what follows `with`
     """Pause the garbage collector.
 
     Importing makes a great many objects that all stay. To look through them again and again took a
     fifth of the time that it takes to import numba.
     """
-    pause()
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        pause()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         resume()
 
 

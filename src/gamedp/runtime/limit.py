@@ -120,11 +120,15 @@ class Reporter:
         """Seconds since the phase began that count against a limit: without compiling by numba."""
         return without_compiling(self.seconds)
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a report would be passed on: somebody listens, and the last is a moment ago."""
+        return self._callback is not None and time.perf_counter() - self._last >= INTERVAL
+
     def report(self, done: int, total: int | None, detail: str) -> None:
         """Pass the report on, unless the last one was a moment ago."""
-        now = time.perf_counter()
-        if self._callback is not None and now - self._last >= INTERVAL:
-            self._last = now
+        if self._callback is not None and self.is_due:
+            self._last = now = time.perf_counter()
             self._callback(Progress(self._phase, done, total, now - self._start, detail))
 
 
@@ -175,15 +179,18 @@ class Limit:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
+        self._is_endless = seconds == float("inf")
         self._began: float | None = None
 
     def __call__(self) -> bool:
         """Return whether no time is left."""
-        return self._spent() > self._seconds
+        return not self._is_endless and self._spent() > self._seconds
 
     @property
     def left(self) -> float:
         """The number of seconds left; always positive."""
+        if self._is_endless:
+            return self._seconds
         return max(self._seconds - self._spent(), min(self._seconds, 1e-9))
 
     def _spent(self) -> float:

@@ -15,7 +15,7 @@ and the upper bounds for the greatest therefore hold for all in between.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -185,7 +185,6 @@ def _between(
         If the values depend on the draw, or one of the two was not found.
     """
     model = problem.model
-    maximise = (model.players == 0) == (problem.objective.optimum == "max")
     lower, upper = np.asarray(least.lower), np.asarray(most.upper)
     with np.errstate(invalid="ignore"):
         middle = np.clip(lower + 0.5 * (upper - lower), lower, upper)
@@ -199,7 +198,7 @@ def _between(
         lower=lower,
         upper=upper,
         # Each side's policy for the draw that is worst for it.
-        policy=np.where(maximise, least.policy, most.policy),
+        policy=np.where(problem.maximise, least.policy, most.policy),
         exact=least.exact if least.exact == most.exact else None,
         tight=least.tight if least.exact == most.exact else None,
         distances=distances,
@@ -318,7 +317,13 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
         found = prepared.reduction
         if isinstance(found, Reduction) and found.problem.needs_deflation:
             sweeps = min(sweeps, DEFLATING)
-    return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
+    return _with_sweeps(solver, min(solver.max_sweeps, sweeps))
+
+
+@lru_cache
+def _with_sweeps(solver: Any, max_sweeps: int) -> Any:
+    """Return a solver, an immutable value, with another limit of sweeps."""
+    return attrs.evolve(solver, max_sweeps=max_sweeps)
 
 
 def _with_all_work(solution: Solution, solutions: list[Solution]) -> Solution:

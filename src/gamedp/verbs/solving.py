@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import types
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from gamedp.errors import InvalidParameterError, warn
 from gamedp.runtime import compile_clock
 from gamedp.runtime.compile_clock import without_collection
-from gamedp.runtime.limit import callback_of, shows_progress
+from gamedp.runtime.limit import Limit, callback_of, shows_progress
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.results.status import Tolerance
     from gamedp.rules.game import Game, StagedGame
-    from gamedp.runtime.limit import Limit, ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
     from gamedp.solvers.tools.base import Solver
     from gamedp.stages.model import StagedModel
@@ -142,10 +144,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     >>> solution.value(), solution.bounds(), solution.guarantee.name
     (1.0, (1.0, 1.0), 'TWO_SIDED')
     """
-    with without_collection():
-        from gamedp.runtime.limit import Limit
-        from gamedp.solvers import request
-
+    request = _request()
     report = callback_of(progress)
     allowed = request.checked_tolerance(tolerance, relative=relative)
     objective = request.checked_objective(objective)
@@ -165,10 +164,11 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
             None if report is None else request.reporting(report)
         ):
             model = _model_of(game_or_model, exploring, most, report)
-            return request.answer(
+            solution: Solution | StagedSolution = request.answer(
                 lambda: _solved(model, objective, solver, allowed, report, limit),
                 solver,
             )
+            return solution
 
     if not keep:
         return solve_now()
@@ -188,9 +188,8 @@ def _solved(
     limit: Limit,
 ) -> Solution | StagedSolution:
     """Return the solution of a model by the given or chosen solver."""
-    from gamedp.stages.model import StagedModel
-
-    if isinstance(model, StagedModel):
+    tools = _tools()
+    if isinstance(model, tools.StagedModel):
         from gamedp.model.problem import AnyProblem
         from gamedp.runtime.limit import with_time_left
         from gamedp.solvers.tools.base import solve_as_asked
@@ -201,14 +200,34 @@ def _solved(
             in_time, AnyProblem(model, objective), allowed, progress
         )
         return staged
-    with without_collection():
-        from gamedp.model.problem import Problem
-        from gamedp.solvers.solving import solve_problem
-
-    problem = Problem(model, objective)
-    solution = solve_problem(problem, solver, allowed, progress, limit=limit)
+    problem = tools.Problem(model, objective)
+    solution: Solution = tools.solve_problem(problem, solver, allowed, progress, limit=limit)
     _warn_if_nothing_counts(problem)
     return solution
+
+
+@functools.cache
+def _request() -> types.ModuleType:
+    """Import what checks arguments: a solution that is kept takes no more."""
+    with without_collection():
+        from gamedp.solvers import request
+    return request
+
+
+@functools.cache
+def _tools() -> Any:
+    """Import what solving needs, when it is first needed."""
+    with without_collection():
+        from gamedp.model.model import Model
+        from gamedp.model.problem import Problem
+        from gamedp.solvers.solving import solve_problem
+        from gamedp.stages.model import StagedModel
+    return types.SimpleNamespace(
+        Model=Model,
+        Problem=Problem,
+        StagedModel=StagedModel,
+        solve_problem=solve_problem,
+    )
 
 
 def _warn_if_nothing_counts(problem: Problem) -> None:
@@ -238,10 +257,8 @@ def _model_of(
     progress: ProgressCallback | None,
 ) -> Model | StagedModel:
     """Return a model unchanged; compile a game to its model."""
-    from gamedp.model.model import Model
-    from gamedp.stages.model import StagedModel
-
-    if not isinstance(given, (Model, StagedModel)):
+    tools = _tools()
+    if not isinstance(given, (tools.Model, tools.StagedModel)):
         made: Model | StagedModel = compile_rules(
             given, max_seconds=max_seconds, progress=progress, **exploring
         )
@@ -254,7 +271,8 @@ def _model_of(
                 "solver=gamedp.solvers.ValueIteration(max_sweeps=1000)."
             )
             raise InvalidParameterError(message)
-    return given
+    model: Model | StagedModel = given
+    return model
 
 
 class Explanation(str):

@@ -499,11 +499,18 @@ def _ranks(sides: Sides, via: Integers) -> Integers | None:
     content = _content(sides)
     for candidates in (needed & ~content, needed):
         waiting = int(np.count_nonzero(candidates))
-        for sweep in range(MOST_POLICY_SWEEPS):
-            ranked = kernels.rank_along_jit(sides.equation, sweep % 2 == 1, via, candidates, ranks)
-            waiting -= ranked
-            if not waiting or FEWEST * ranked < waiting:
-                break
+        for by_number in (True, False):  # which is often enough, and needs no order
+            for sweep in range(MOST_POLICY_SWEEPS if waiting else 0):
+                ranked = kernels.rank_along_jit(
+                    sides.equation if by_number else sides.ordered,
+                    sweep % 2 == 1 or not by_number,
+                    via,
+                    candidates,
+                    ranks,
+                )
+                waiting -= ranked
+                if not waiting or FEWEST * ranked < waiting:
+                    break
         if not (needed & ~content & (ranks == NONE)).any():
             return ranks
     return None

@@ -177,7 +177,7 @@ def rank_along(
 ) -> int:
     """Rank nodes that lead to a rank by a policy for helpers; return their number.
 
-    One sweep, as that of :func:`rank_in_order`.
+    One sweep, as that of :func:`rank_in_order`; in the order of the equation, if that has one.
 
     Parameters
     ----------
@@ -191,8 +191,11 @@ def rank_along(
     graph = equation.graph
     count = 0
     num_states = len(graph.choice_offsets) - 1
+    order = equation.order
     for place in range(num_states):
         state = place if forward else num_states - 1 - place
+        if len(order) > 0:
+            state = order[state]
         for direction in range(2):
             if not candidates[direction, state]:
                 continue

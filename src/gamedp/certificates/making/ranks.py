@@ -26,6 +26,7 @@ from gamedp.runtime.floats import TINY
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.bellman.equation import Equation
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
     from gamedp.runtime.arrays import Flags, Floats
@@ -83,6 +84,12 @@ class Sides:
             np.stack([rewards, -rewards]),
             np.stack([direction.maximise for direction in self.directions]),
         )
+
+    @functools.cached_property
+    def ordered(self) -> Equation:
+        """The same equation with the states in the order in which solvers sweep."""
+        order = self.model.structure.order.astype(self.equation.order.dtype, copy=True)
+        return self.equation._replace(order=order)
 
     @functools.cached_property
     def reverse(self) -> Reverse:

@@ -12,7 +12,7 @@ from gamedp.errors import shown
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, has_target
 from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
-from gamedp.results.status import Guarantee
+from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.limit import Reporter
 from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import PreparingSolver, make_solution, require, solution_of
@@ -146,7 +146,7 @@ class BackwardInduction(PreparingSolver):
     def _searched(self, problem: Problem, answer: DepthFirstResult, tolerance: float) -> Solution:
         """Return the solution if a search has found all of it."""
         low, high = problem.range_of_values()
-        numbers, policy, _ = finished(
+        numbers, policy, width = finished(
             problem.model, None, answer.values, answer.errors, answer.policy, low, high
         )
         return make_solution(
@@ -154,7 +154,8 @@ class BackwardInduction(PreparingSolver):
             self,
             numbers,
             policy,
-            tolerance=tolerance,
+            status=Status.SOLVED if width <= tolerance else Status.ROUNDING,
+            tolerance=tolerance if any(problem.model.rounding) else None,
             seconds=answer.seconds,
         )
 

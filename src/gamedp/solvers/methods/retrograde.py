@@ -241,7 +241,7 @@ def _spread(
             rounds[by_round],
             offsets,
             sources,
-            (model.players == 0) == (problem.objective.optimum == "max"),
+            problem.maximise,
             last,
             ladder.draw,
             cursor,

@@ -340,14 +340,16 @@ def solution_of(
         Further attributes of the solution.
     """
     numbers, policy = run.results(proven=proven, reduction=reduction)
+    problem = run.problem if reduction is None else reduction.original
     return make_solution(
-        run.problem if reduction is None else reduction.original,
+        problem,
         solver,
         numbers,
         policy,
         guarantee=Guarantee.TWO_SIDED if proven else Guarantee.NONE,
         status=run.status,
-        tolerance=run.tolerance,
+        # The run has looked at the width, unless its bounds are yet to be widened.
+        tolerance=run.tolerance if any(problem.model.rounding) else None,
         sweeps=run.sweeps,
         seconds=run.reporter.seconds,
         relative=run.relative,

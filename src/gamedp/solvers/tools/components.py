@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.arrays import Floats
 
-INITIAL_STATES = 64
-"""Initial capacity for the states of a component."""
+INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS = 1 << 10, 1 << 12, 1 << 14
+"""Initial capacity for a component, if the model is that large: nothing is written to it yet."""
 
 HARD_COMPONENTS_BEFORE_COMPILING = 2
 """Number of hard components from which it pays to compile what solves them one after the other.
@@ -52,13 +52,19 @@ def solve_by_components(
     noun : str
         How reports call them.
     """
-    structure = run.parts
+    structure, graph = run.parts, run.equation.graph
     total = structure.num_components
     allowed = run.share
-    scratch = np.empty((2, int(np.diff(run.equation.graph.choice_offsets).max(initial=0))))
+    sizes = len(run.values), len(run.equation.constants), len(graph.successors)
+    most = sizes[1]
+    if most > INITIAL_CHOICES:  # else there is room for all of them at once
+        counts = graph.choice_offsets[1:] - graph.choice_offsets[:-1]
+        most = int(counts.max())
+    scratch = np.empty((2, most))
     room = None
     if small > 0 and run.problem.is_proper and not structure.is_acyclic:
-        room = _room_for(run, INITIAL_STATES, 2 * INITIAL_STATES, 8 * INITIAL_STATES)
+        capacity = INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS
+        room = _room_for(run, *map(min, sizes, capacity))
     memory = None
     hard = 0
     number = 0
@@ -85,8 +91,11 @@ def solve_by_components(
         )
         if stopped < total and run.visits[0] <= enough:
             start, stop = run.component(stopped)
+            if room is not None:
+                _, choices, transitions = run.visits.tolist()
+                run.measured = stopped, (choices, transitions)
             if room is not None and stop - start <= small:
-                sizes = stop - start, *run.measure(stopped)
+                sizes = stop - start, choices, transitions
                 if not _fits(room[0], *sizes):
                     room = _room_for(run, min(2 * sizes[0], small), 2 * sizes[1], 2 * sizes[2])
                     number = stopped
@@ -102,7 +111,8 @@ def solve_by_components(
             solve_one(stopped)
             stopped += 1
         number = stopped
-        run.reporter.report(number, total, f"{number:,} of {total:,} {noun} solved")
+        if run.reporter.is_due:
+            run.reporter.report(number, total, f"{number:,} of {total:,} {noun} solved")
 
 
 def _room_for(
@@ -238,17 +248,17 @@ class Component:
         self.states = run.equation.order[self.start : self.stop]
         self.size = self.stop - self.start
         num_choices, num_transitions = run.measure(number)
-        self.block = blocks.reserve(self.size, num_choices, num_transitions, run.equation)
-        bounds = self.start, self.stop
-        _, self.outside = blocks.gather_jit(
-            *bounds, *bounds, run.equation, run.values, run.errors, self.block
+        self.block, self.numbers, self.who, self.outside = component_sweeps.take_jit(
+            self.start,
+            self.stop,
+            num_choices,
+            num_transitions,
+            run.equation,
+            run.problem.model.has_swaps,
+            run.values,
+            run.errors,
         )
         self.lengths = num_choices, int(self.block.graph.transition_offsets[num_choices])
-        self.numbers = np.zeros((blocks.NUMBERS, self.size))
-        self.numbers[blocks.VALUE] = run.values[self.states]
-        component_sweeps.begin_jit(self.size, self.block)
-        swaps = run.problem.model.has_swaps
-        self.who = component_sweeps.chooser_jit(self.size, self.block, swaps)
         self.memory = np.zeros(component_sweeps.MEMORY)
         self.rearranged: tuple[Any, Floats, NDArray[Any]] | None = None
         self.is_expensive = False
@@ -297,11 +307,12 @@ class Component:
             self.memory,
         )
         run.visits[0] += (self.sweeps - before) * self.size
-        run.reporter.report(
-            self.sweeps,
-            None,
-            f"component {self.number:,}: {self.size:,} states, change {self.change:.2e}",
-        )
+        if run.reporter.is_due:
+            run.reporter.report(
+                self.sweeps,
+                None,
+                f"component {self.number:,}: {self.size:,} states, change {self.change:.2e}",
+            )
         return int(found)
 
     def reorder(self) -> None:
@@ -399,12 +410,9 @@ class Component:
 
     def _prove(self, allowed: float, most: int) -> float:
         run = self.run
-        topological.take_over_jit(
-            self.start, self.size, run.equation, self.block, self.numbers, run.values, run.policy
-        )
         question = self.start, self.stop, run.equation, self.outside
-        width = topological.prove_by_weights_jit(
-            *question, self.block, self.numbers, run.errors, run.policy
+        width = topological.take_over_and_prove_jit(
+            *question, self.block, self.numbers, run.values, run.errors, run.policy
         )
         if width <= allowed or most == 0:
             return float(width)

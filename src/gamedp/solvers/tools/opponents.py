@@ -178,7 +178,7 @@ def find_opponents(
         return Refusal(refusal)
     original = problem
     problem = _unfolded(problem)
-    maximise = (problem.model.players == 0) == (problem.objective.optimum == "max")
+    maximise = problem.maximise
     over = _over(problem)
     free = (np.diff(problem.model.choice_offsets) > 1) & ~over
     if not maximise[free].all() and maximise[free].any():

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.bellman import depth_first
-from gamedp.bellman.equation import unordered_equation
+from gamedp.bellman.equation import Equation, unordered_equation
 from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.graph.graph import Graph
 from gamedp.model.objectives import (
@@ -290,7 +290,7 @@ def search_depth_first(
         Graph(model.choice_offsets, model.transition_offsets, model.successors),
         model.probabilities,
         rewards,
-        (model.players == 0) == (objective.optimum == "max"),
+        problem.maximise,
     )
     errors = np.zeros(size)
     policy = model.choice_offsets[:-1].copy()
@@ -336,7 +336,7 @@ def search_depth_first(
     kept = order[: offsets[count]], place, offsets[: count + 1], nontrivial[:count]
     for array in kept:
         array.flags.writeable = False  # typed as in a structure, so kernels compile once
-    equation = equation._replace(order=kept[0], place=kept[1])
+    equation = Equation(*equation[:-2], *kept[:2])
     parts = Components(*kept[2:], int(cursor[depth_first.LEVELS]))
     return DepthFirstResult(values, errors, policy, equation, parts, reporter.seconds)
 

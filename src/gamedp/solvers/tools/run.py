@@ -149,8 +149,9 @@ class Run:
     values, errors : (S,) float64
         ``|values - true values| <= errors`` once they are proven.
     policy : (S,) int64
-    visits : (1,) int64
-        The number of states visited.
+    visits : (3,) int64
+        The number of states visited, and the size of a component, as
+        :func:`gamedp.bellman.topological.solve_components` counts them.
     bounds : tuple of two (S,) float64, or None
         Lower and upper bounds, if the solver proves them itself; `errors` do not count then.
     """
@@ -188,11 +189,11 @@ class Run:
         self.searched = searched
         self.weights = np.zeros(model.num_states)  # except while a component is proven
         self.needs_sweeps = False  # whether the last proof needed more sweeps over them
-        self.visits = np.zeros(1, np.int64)
+        self.visits = np.zeros(3, np.int64)
         self.status = Status.SOLVED
         self.too_wide = Status.ROUNDING  # replaces SOLVED if bounds are too far apart
         self.bounds: tuple[Floats, Floats] | None = None
-        self._measured = -1, (0, 0)  # a component is measured a few times in a row
+        self.measured = -1, (0, 0)  # a component is measured a few times in a row
 
     @property
     def out_of_time(self) -> bool:
@@ -217,15 +218,15 @@ class Run:
 
     def measure(self, number: int) -> tuple[int, int]:
         """Return the number of choices and of transitions of a component's states."""
-        if self._measured[0] == number:
-            return self._measured[1]
+        if self.measured[0] == number:
+            return self.measured[1]
         start, stop = self.component(number)
         states = self.equation.order[start:stop]
         first = self.equation.graph.choice_offsets[states]
         last = self.equation.graph.choice_offsets[states + 1]
         offsets = self.equation.graph.transition_offsets
         sizes = int((last - first).sum()), int((offsets[last] - offsets[first]).sum())
-        self._measured = number, sizes
+        self.measured = number, sizes
         return sizes
 
     def prove_all(self, max_sweeps: int = 1000) -> float:

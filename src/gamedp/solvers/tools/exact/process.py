@@ -113,7 +113,7 @@ class RationalProcess:
     def _improve(self, policy: Integers, values: list[Rational]) -> bool:
         """Improve the policy; return whether it changed."""
         problem = self.problem
-        maximise = ((problem.model.players == 0) == (problem.objective.optimum == "max")).tolist()
+        maximise = problem.maximise.tolist()
         offsets = problem.model.choice_offsets.tolist()
         changed = False
         for state, most in enumerate(maximise):
@@ -229,7 +229,7 @@ class Averages:
         """
         model = self.problem.model
         offsets = model.choice_offsets.tolist()
-        maximise = ((model.players == 0) == (self.problem.objective.optimum == "max")).tolist()
+        maximise = self.problem.maximise.tolist()
         means = [each.mean(gains) for each in terms]
         totals = [each.result(biases) for each in terms]
         for numbers in (means, totals):

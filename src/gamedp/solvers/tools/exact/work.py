@@ -174,7 +174,7 @@ class Work:
     ) -> tuple[list[Value], NDArray[np.int64], NDArray[np.unsignedinteger[Any]]]:
         """Go backwards step by step; return values, the first step's policy, and all of them."""
         model = self.problem.model
-        wants_most = (model.players == 0) == (self.problem.objective.optimum == "max")
+        wants_most = self.problem.maximise
         counts = np.diff(model.choice_offsets)
         policy = np.full(model.num_states, -1, np.int64)
         step_policies = room_for_policies(model, horizon)

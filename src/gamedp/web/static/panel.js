@@ -61,9 +61,8 @@ export class Panel {
             h("nav", { class: "ways" }, this.toPuzzles, h("a", { href: "#", class: "all" }, words.otherGames))),
           rulesOf(play.game, all, example, this.isFirst),
           this.task,
-          this.status,
-          this.banner,
-          h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
+          h("div", { class: "stage" }, this.status, this.banner,
+            h("div", { class: "frame" }, this.board, this.trayBox, this.curtain)),
           this.standing.element,
           this.story.element), // which is not there before the first move: nothing is to jump
         h("div", { class: "beside" }, h("section", { class: "choices" },

@@ -80,7 +80,7 @@ export async function showPuzzles(page, source, game, parameters) {
     const answer = await source.puzzles(game.name, { parameters }, stop.signal);
     const now = { ...answer, earned: [], over: false };
     const list = h("ol", { class: "puzzle-list" }, ...answer.puzzles.map((puzzle, n) => {
-      const picture = draw(puzzle.view && { ...puzzle.view, spots: [] }, puzzle.text, {});
+      const picture = draw(puzzle.view && { ...puzzle.view, spots: [] }, puzzle.text, { below: puzzle.mover });
       const who = words.player(puzzle.mover + 1);
       return h("li", {}, h("div", { class: "puzzle-picture" }, picture),
         h("h2", {}, h("a", { href: addressOf(game.name, parameters, puzzle, n + 1) }, said.number(n + 1))),

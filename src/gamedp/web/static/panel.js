@@ -250,7 +250,7 @@ export class Panel {
       class: "exact-table", tabindex: "0", role: "region", "aria-label": words.exact,
     }, ...(this.exact.hidden ? [] : [exactTable(now), widthWords(now)])));
     const mover = play.now.over ? null : play.now.mover;
-    this.actionsTitle.textContent = play.asking ? words.outcomes
+    this.actionsTitle.textContent = now.over ? words.overTitle : play.asking ? words.outcomes
       : mover === null || play.nameOf(mover) === words.you ? words.actions
         : words.actionsOf(play.nameOf(mover));
   }

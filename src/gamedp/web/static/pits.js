@@ -137,7 +137,7 @@ export function drawPits(view, spots, memory, mark) {
   return drawing;
 }
 
-// The keys in the order of sowing, against the clock; the stores of others are left out.
+// The keys in the order of sowing, anticlockwise; the stores of others are left out.
 function ring(view, row) {
   const columns = view.rows[0].map((_, x) => x);
   if (view.rows.length === 2) {

@@ -106,20 +106,24 @@ def test_a_game_is_played_to_its_end_by_keyboard_and_told_afterwards(visit, advi
     assert f"The game is over: {record.total} points." in page.locator(".status").inner_text()
     known = reported(record, adviser, "en")
     rows = page.locator(".summary tr").all_inner_texts()
-    assert f"Mean loss of a decision\t{known['mean_loss']:.4f}" in rows
+    assert f"Average loss per decision\t{known['mean_loss']:.2f}" in rows
     assert f"Result\t{record.total}" in rows
     assert [int(row.split("\t")[1]) for row in rows[-5:]] == known["classes"]
-    losses = [f"{each['loss']:.4f}" for each in known["decisions"] if each["loss"] > 0]
+    losses = [each["loss"] for each in known["decisions"] if each["loss"] > 0]
     lost = page.locator(".decisions .lost").all_inner_texts()
-    assert [text.split()[0] for text in lost] == losses
+    shown = [f"{loss:.2f}" if loss >= 0.005 else "< 0.01" for loss in losses]
+    assert [text.removesuffix(" Why?") for text in lost] == shown
+    assert f"it cost {max(losses):.2f} points" in page.locator(".banner").inner_text()
+    page.locator(".show-mistake").press("Enter")
+    assert focused(page).startswith("BUTTON.why")
     page.locator(".why").first.press("Enter")
     worth = page.locator(".why-table tr").last
     worst = next(each for each in known["decisions"] if each["loss"] > 0)
     assert worth.inner_text().split("\t") == [
         "Worth",
-        f"{worst['chosen']['value']:.4f}",
-        f"{worst['best']['value']:.4f}",
-        f"\N{MINUS SIGN}{worst['loss']:.4f}",
+        f"{worst['chosen']['value']:.2f}",
+        f"{worst['best']['value']:.2f}",
+        f"\N{MINUS SIGN}{worst['loss']:.2f}",
     ]
 
 

@@ -4,7 +4,7 @@ import { toAddress } from "./address.js";
 import { draw } from "./boards.js";
 import { become, focusOn, h } from "./dom.js";
 import { headline } from "./start.js";
-import { capital, language, named, words } from "./words.js";
+import { capital, language, named, number, words } from "./words.js";
 import { change, costOf, isResult, resultOf, said as valueOf } from "./worth.js";
 
 export const WORDS = {
@@ -77,7 +77,7 @@ export async function showPuzzles(page, source, game, parameters) {
   const stop = new AbortController();
   addEventListener("hashchange", () => stop.abort(), { once: true });
   try {
-    const answer = await source.puzzles(game.name, { parameters }, stop.signal);
+    const answer = await source.puzzles(game.name, { parameters }, stop.signal, progressIn(body));
     const now = { ...answer, earned: [], over: false };
     const list = h("ol", { class: "puzzle-list" }, ...answer.puzzles.map((puzzle, n) => {
       const picture = draw(puzzle.view && { ...puzzle.view, spots: [] }, puzzle.text, { below: puzzle.mover });
@@ -92,6 +92,21 @@ export async function showPuzzles(page, source, game, parameters) {
     if (error.name === "AbortError") return;
     body.replaceChildren(h("p", { class: "problem", role: "alert" }, error.message || words.unreachable));
   }
+}
+
+// Say how far the search for puzzles is: what it does once, the seconds as they pass.
+function progressIn(body) {
+  const what = body.querySelector(".loading");
+  const bar = h("progress", { "aria-label": words.loading });
+  const seconds = h("p", { class: "seconds" });
+  return ({ phase, done, total, seconds: passed }) => {
+    if (!bar.isConnected) what.after(bar, seconds);
+    const text = words.phase[phase] ?? words.phase.solve;
+    if (what.textContent !== text) what.textContent = text;
+    if (total && done !== null) Object.assign(bar, { max: total, value: Math.min(done, total) });
+    else bar.removeAttribute("value");
+    seconds.textContent = words.seconds(number(Math.round(passed * 10) / 10, { digits: 1 }));
+  };
 }
 
 // Say whether the move was found, and where to go on.

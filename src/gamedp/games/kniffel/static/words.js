@@ -106,7 +106,7 @@ const EN = {
   classHead: ["Decisions", "Number"],
   lineHead: ["Round", "Throw", "Dice", "Played", "Worth", "Best", "Worth", "Loss"],
   onlyLosses: "Only those that cost points",
-  mistakeLine: (round, number, did, best) => `Round ${round}, throw ${number}: ${did}; best: ${best}`,
+  mistakeLine: (round, number, did, best) => `round ${round}, throw ${number}: ${did}; best: ${best}`,
   itCost: (points) => `it cost ${points} points`,
   why: "Why?",
   whyOf: (round, number) => `Why? Round ${round}, throw ${number}`,

@@ -504,7 +504,9 @@ def test_on_a_telephone_advice_stands_between_the_dice_and_the_sheet(visit):
     tops = {part.get_attribute("class"): part.bounding_box()["y"] for part in parts}
     assert sorted(tops, key=tops.get) == ["dice-row", "advice-part", "sheet-part"]
     page.evaluate("document.querySelector('.sheet-part').scrollIntoView()")
-    assert 0 <= page.locator(".dice-row").bounding_box()["y"] < 20
+    status = page.locator(".status").bounding_box()
+    assert status["y"] == pytest.approx(0, abs=1)
+    assert page.locator(".dice-row").bounding_box()["y"] == pytest.approx(status["height"], abs=2)
 
 
 def test_one_click_leads_from_the_start_to_real_dice(visit, home):

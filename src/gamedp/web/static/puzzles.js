@@ -10,8 +10,8 @@ import { change, costOf, isResult, resultOf, said as valueOf } from "./worth.js"
 export const WORDS = {
   en: {
     title: (name) => `Puzzles: ${name}`,
-    lead: "In each of these positions one move is proven to be best, and every other one to be worse. Those where most is lost come first.",
-    own: "That holds whichever of their equally good moves the others choose, as long as each plays for itself.",
+    lead: "In each of these positions one move is proven to be best, and every other one to be worse. Those where a mistake costs most come first.",
+    own: "That holds whichever of their equally good moves the others choose, as long as everyone plays for themselves.",
     none: "No position of this game has a single best move that is proven.",
     number: (n) => `Puzzle ${n}`,
     toMove: (who, n) => `${who} is to move and has ${n} moves.`,
@@ -27,7 +27,7 @@ export const WORDS = {
   },
   de: {
     title: (name) => `Aufgaben: ${name}`,
-    lead: "In jeder dieser Stellungen ist bewiesen, dass ein Zug der beste ist und jeder andere schlechter. Wo am meisten verloren geht, steht zuerst.",
+    lead: "In jeder dieser Stellungen ist bewiesen, dass ein Zug der beste ist und jeder andere schlechter. Wo ein Fehler am meisten kostet, steht zuerst.",
     own: "Das gilt, welche ihrer gleich guten Züge die anderen auch wählen, solange jeder für sich selbst spielt.",
     none: "In keiner Stellung dieses Spiels ist ein einziger bester Zug bewiesen.",
     number: (n) => `Aufgabe ${n}`,

@@ -256,7 +256,7 @@ const DE = {
   openCard: "beim Öffnen gelöst, wenn nicht zu groß",
   lasts: (n) => `≈ ${n} Züge`,
   endless: "endet vielleicht nie",
-  bestPlay: "Gezählt sind die Züge bei bestem Spiel: Wer gewinnt, nimmt den kürzesten Weg; wer verliert, wehrt sich.",
+  bestPlay: "Gezählt sind die Züge bei bestem Spiel: Wer gewinnt, nimmt den kürzesten Weg; wer verliert, wehrt sich, so lange es geht.",
   leftPlies: (n, mean) => `Bei bestem Spiel ${mean ? "im Mittel " : ""}noch ${mean ? "etwa " : ""}${n} ${n === "1" ? "Zug" : "Züge"}.`,
   noPlies: {
     time: "Wie lange das Spiel dauert, war in der erlaubten Zeit nicht zu finden.",
@@ -279,7 +279,7 @@ const DE = {
   historyEmpty: "Noch ist nichts gespielt.",
   historySearch: "Zu groß, um gelöst zu werden: Eine Suche schätzt jede Stellung.",
   historySearchChance: "Zu groß, um gelöst zu werden: Eine Suche schätzt jede Stellung, trennt aber Entscheidung und Glück nicht.",
-  searchBack: "Die Stellungen bisher durchsuchen",
+  searchBack: "Alle bisherigen Stellungen durchsuchen",
   estimate: "Schätzung, nicht bewiesen",
   chartLabel: (who, from, to, plies) =>
     `Was ${who} erwarten kann, über ${plies} Züge: von ${from} bis ${to}.`,

@@ -584,6 +584,7 @@ const play = h("div", { class: "kniffel" },
   h("header", { class: "kniffel-head" }, h("h1", { tabindex: "-1" }, words.title), h("p", { class: "lead" }, words.lead), rules),
   settings, h("div", { class: "middle" }, status, banner, trouble, dice), sheet, advice, report);
 page.replaceChildren(play);
+new ResizeObserver(() => play.style.setProperty("--status-height", `${status.offsetHeight}px`)).observe(status);
 addEventListener("hashchange", async () => {
   state = fromAddress();
   [found, order, kept, last] = [null, [], [], null];

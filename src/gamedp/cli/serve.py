@@ -217,9 +217,9 @@ def _one(name: str, rules: str | None, settings: list[str] | None) -> Listed:
         given = assignments(settings or (), option="--set").keys()
         first = () if value is None else [*values][:1]
         return from_registry(name, {key: values[key] for key in (*first, *given)})
-    first = next(iter(values_of(game).values()), None)
-    is_named = name in registered(GAMES) and isinstance(first, str)  # pig(winscore=15), of OpenSpiel
-    short = _short(first.partition("(")[0] if is_named else type(game).__name__)
+    text = next(iter(values_of(game).values()), None)  # of OpenSpiel: pig(winscore=15)
+    is_named = name in registered(GAMES) and isinstance(text, str)
+    short = _short(str(text).partition("(")[0] if is_named else type(game).__name__)
     return Listed(short, type(game), fixed=made(short, game))
 
 

@@ -372,7 +372,15 @@ class TestCommandLine:
         served = {}
         monkeypatch.setattr("gamedp.web.serve.serve", lambda games, *_, **__: served.update(games))
         assert run("serve", "openspiel:tic_tac_toe", "--quiet")[0] == 0
-        assert served["open-spiel"].fixed.parameters["name"] == "tic_tac_toe"
+        assert served["tic-tac-toe"].fixed.parameters["name"] == "tic_tac_toe"
+
+    def test_too_large_to_solve_in_a_moment(self, run, monkeypatch):
+        served = {}
+        monkeypatch.setattr("gamedp.web.serve.serve", lambda games, *_, **__: served.update(games))
+        code, out, _ = run("serve", "openspiel:go(board_size=19)", "--quiet")
+        assert code == 0
+        assert "is searched, not solved: exploration stopped at max_" in out
+        assert list(served) == ["go"]
 
 
 WITHOUT = """

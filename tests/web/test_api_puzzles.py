@@ -3,6 +3,7 @@
 import enum
 
 import attrs
+import numpy as np
 import pytest
 from web_client import Client, listed_game
 
@@ -10,6 +11,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
+from gamedp.play.advice import bounds_in_equilibria
 from gamedp.web import export as web_export, puzzles as web_puzzles
 from gamedp.web.catalogue import made
 from gamedp.web.states import plain_state
@@ -211,12 +213,17 @@ def values_after(game, state, action):
     return values_in_equilibria(game, following)
 
 
-def test_of_three_players_each_has_puzzles_of_its_own():
+def test_of_three_players_each_has_puzzles_of_its_own(monkeypatch):
     game = Mancala(pits=2, stones=2, players=3)
     with Client((listed_game("three", game),)) as client:
         found = asked(client, "three").json()["puzzles"]
     assert {each["mover"] for each in found} == {0, 1, 2}
     solution = gamedp.solve(game, compile="never")
+    met = []
+    whole = bounds_in_equilibria(solution, progress=met.append)
+    monkeypatch.setattr("gamedp.play.advice.STATES", 5)
+    np.testing.assert_array_equal(bounds_in_equilibria(solution), whole)
+    assert {each.phase for each in met} == {"verify"}
     states = {repr(plain_state(each)): each for each in map(solution.model.state, range(122))}
     tight = 0
     for puzzle in found:

@@ -206,14 +206,16 @@ def test_nothing_jumps_when_dice_arrive(visit, width):
         assert places() == before
 
 
-def test_the_board_stays_in_view_on_a_telephone(visit):
+def test_board_and_status_stay_in_view_on_a_telephone(visit):
     page = visit(address("wubbel", a=[0] * 4, o=[1] * 4, hand=True), width=360, height=640)
     page.locator(".ply").nth(3).wait_for()
-    board = page.locator(".board")
-    top = board.bounding_box()["y"]
+    status, board = (page.locator(part) for part in (".status", ".board"))
+    top = status.bounding_box()["y"]
     page.evaluate("(top) => scrollTo(0, top + 200)", top)
     assert page.evaluate("scrollY") > top + 100
-    assert 0 <= board.bounding_box()["y"] < 20
+    box = status.bounding_box()
+    assert box["y"] == pytest.approx(0, abs=1)
+    assert board.bounding_box()["y"] == pytest.approx(box["height"], abs=20)
 
 
 def test_a_computer_s_dice_may_be_real(visit):

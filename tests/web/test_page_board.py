@@ -234,6 +234,23 @@ def test_pits_are_large_enough_for_a_thumb(visit, players, pits):
     assert page.locator(".drawing").evaluate(BOX)[1] <= 640
 
 
+@pytest.mark.parametrize(("seats", "below"), [(["solution", "person"], 1), (PEOPLE, 0)])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_one_s_own_row_lies_below_and_its_store_to_the_right(visit, seats, below, width):
+    page = visit(address("mancala", seats=seats), width=width, height=740)
+    open_actions(page)
+    boxes = {
+        group.get_attribute("data-key"): group.locator(".hollow").bounding_box()
+        for group in page.locator(".board .pit").all()
+    }
+    own, other = 1 - below, below  # the row of the first player is the second one
+    assert boxes[f"{own},0"]["y"] > boxes[f"{other},0"]["y"]
+    along = "x" if width > 360 else "y"
+    assert boxes[f"store,{own}"][along] > boxes[f"store,{other}"][along]
+    row = [boxes[key]["x"] for key in boxes if key.startswith(f"{own},")]
+    assert row == sorted(row, reverse=below == 1)
+
+
 LETTERS = """
     (all) => all.map((text) =>
       parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)

@@ -106,20 +106,24 @@ def test_a_game_is_played_to_its_end_by_keyboard_and_told_afterwards(visit, advi
     assert f"The game is over: {record.total} points." in page.locator(".status").inner_text()
     known = reported(record, adviser, "en")
     rows = page.locator(".summary tr").all_inner_texts()
-    assert f"Mean loss of a decision\t{known['mean_loss']:.4f}" in rows
+    assert f"Average loss per decision\t{known['mean_loss']:.2f}" in rows
     assert f"Result\t{record.total}" in rows
     assert [int(row.split("\t")[1]) for row in rows[-5:]] == known["classes"]
-    losses = [f"{each['loss']:.4f}" for each in known["decisions"] if each["loss"] > 0]
+    losses = [each["loss"] for each in known["decisions"] if each["loss"] > 0]
     lost = page.locator(".decisions .lost").all_inner_texts()
-    assert [text.split()[0] for text in lost] == losses
+    shown = [f"{loss:.2f}" if loss >= 0.005 else "< 0.01" for loss in losses]
+    assert [text.removesuffix(" Why?") for text in lost] == shown
+    assert f"it cost {max(losses):.2f} points" in page.locator(".banner").inner_text()
+    page.locator(".show-mistake").press("Enter")
+    assert focused(page).startswith("BUTTON.why")
     page.locator(".why").first.press("Enter")
     worth = page.locator(".why-table tr").last
     worst = next(each for each in known["decisions"] if each["loss"] > 0)
     assert worth.inner_text().split("\t") == [
         "Worth",
-        f"{worst['chosen']['value']:.4f}",
-        f"{worst['best']['value']:.4f}",
-        f"\N{MINUS SIGN}{worst['loss']:.4f}",
+        f"{worst['chosen']['value']:.2f}",
+        f"{worst['best']['value']:.2f}",
+        f"\N{MINUS SIGN}{worst['loss']:.2f}",
     ]
 
 
@@ -500,7 +504,9 @@ def test_on_a_telephone_advice_stands_between_the_dice_and_the_sheet(visit):
     tops = {part.get_attribute("class"): part.bounding_box()["y"] for part in parts}
     assert sorted(tops, key=tops.get) == ["dice-row", "advice-part", "sheet-part"]
     page.evaluate("document.querySelector('.sheet-part').scrollIntoView()")
-    assert 0 <= page.locator(".dice-row").bounding_box()["y"] < 20
+    status = page.locator(".status").bounding_box()
+    assert status["y"] == pytest.approx(0, abs=1)
+    assert page.locator(".dice-row").bounding_box()["y"] == pytest.approx(status["height"], abs=2)
 
 
 def test_one_click_leads_from_the_start_to_real_dice(visit, home):

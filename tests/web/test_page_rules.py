@@ -50,7 +50,7 @@ def test_rules_are_unfolded_for_who_comes_first_and_folded_then(visit, name):
 @pytest.mark.parametrize(
     ("name", "parameters", "has", "lacks"),
     [
-        ("matches", {"misere": False}, ["last match wins", "has lost"], ["loses"]),
+        ("matches", {"misere": False}, ["last match wins", "have lost"], ["loses"]),
         (
             "wubbel",
             {"goal": 7, "busts": [1, 2], "grace": True},

@@ -55,6 +55,10 @@ SIMPLE = 1_000
 TEXTS: Mapping[str, Mapping[str, Any]] = {
     "en": {
         "about": "A game of OpenSpiel in which all see everything, and one moves at a time.",
+        "rules": {
+            "": "This is {name} of OpenSpiel, whose rules are not written here: try the moves in "
+            "the list, which are all that are allowed."
+        },
         "parameters": {
             "name": "The game, with its parameters: pig(winscore=15,horizon=4).",
             "tells": "What tells positions apart: the text and the number of moves; the text and "
@@ -63,6 +67,10 @@ TEXTS: Mapping[str, Mapping[str, Any]] = {
     },
     "de": {
         "about": "Ein Spiel von OpenSpiel, in dem alle alles sehen und immer einer zieht.",
+        "rules": {
+            "": "Das ist {name} von OpenSpiel, dessen Regeln hier nicht stehen: Probiere die Züge "
+            "in der Liste aus, es sind alle erlaubten."
+        },
         "parameters": {
             "name": "Das Spiel mit seinen Parametern: pig(winscore=15,horizon=4).",
             "tells": "Was Stellungen unterscheidet: der Text und die Zahl der Züge; der Text und "

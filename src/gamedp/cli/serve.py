@@ -68,7 +68,8 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
     workers
         Solve this many games at a time, and search this many positions.
     solve
-        Solve GAME however many positions it has; else one of more than 600,000 is searched.
+        Solve GAME however many positions it has, and however long it takes; else one of more than
+        600,000 is searched, and one of OpenSpiel's that takes more than 5 seconds.
     export
         Write a folder that needs no server of ours, with all positions of the games, and end.
     quiet
@@ -91,7 +92,7 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         refuse(f"{game} is served alone; leave --games out, or name it there.")
     else:
         endless = float("inf")
-        limits = Limits(states=endless, seconds=endless, bytes=tables.limits.bytes)
+        limits = Limits(endless, endless, endless, bytes=tables.limits.bytes)
         with watch(quiet=quiet) as progress, _refusals_told():
             listed, pages = [_one(game, rules, settings)], []
             made = listed[0].make({})
@@ -216,7 +217,9 @@ def _one(name: str, rules: str | None, settings: list[str] | None) -> Listed:
         given = assignments(settings or (), option="--set").keys()
         first = () if value is None else [*values][:1]
         return from_registry(name, {key: values[key] for key in (*first, *given)})
-    short = _short(type(game).__name__)
+    text = next(iter(values_of(game).values()), None)  # of OpenSpiel: pig(winscore=15)
+    is_named = name in registered(GAMES) and isinstance(text, str)
+    short = _short(str(text).partition("(")[0] if is_named else type(game).__name__)
     return Listed(short, type(game), fixed=made(short, game))
 
 

@@ -7,6 +7,7 @@ words, the page in JSON.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -18,13 +19,14 @@ from gamedp.model.objectives import TotalReward, draw_of
 from gamedp.results.choice_values import choice_values
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, opposite_bounds
-from gamedp.runtime.slices import CHOICES
+from gamedp.runtime.limit import Progress
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.results.status import Best
     from gamedp.rules.game import Rules
     from gamedp.runtime.arrays import Floats
+    from gamedp.runtime.limit import ProgressCallback
 
 
 Bound: TypeAlias = Literal["exact", "at least", "at most"]
@@ -35,6 +37,9 @@ OPPOSITE: dict[Bound, Bound] = {"exact": "exact", "at least": "at most", "at mos
 
 ROUNDING = 1e-12
 """Largest relative difference that rounding may cause between two equal sums."""
+
+STATES = 4_096
+"""States whose bounds are computed at once: the fewer, the fewer are computed again for nothing."""
 
 
 @attrs.frozen
@@ -157,7 +162,9 @@ def advise(result: Solution | SearchResult, state: Hashable) -> Advice:
     return Advice(result, state, _by_solution(result, state))
 
 
-def bounds_in_equilibria(solution: Solution) -> tuple[Floats, Floats]:
+def bounds_in_equilibria(
+    solution: Solution, *, progress: ProgressCallback | None = None
+) -> tuple[Floats, Floats]:
     """Return what each choice is worth to its player, in whatever way all play well from there.
 
     Where each player has payoffs of their own, a player's values are not unique: they depend on
@@ -170,6 +177,8 @@ def bounds_in_equilibria(solution: Solution) -> tuple[Floats, Floats]:
     ----------
     solution : Solution
         Of a model without cycles, for the largest total reward.
+    progress : callable, optional
+        As for :func:`gamedp.solve`: it counts the states in whose part nothing has changed since.
 
     Returns
     -------
@@ -190,13 +199,22 @@ def bounds_in_equilibria(solution: Solution) -> tuple[Floats, Floats]:
     lower = np.full((model.num_states, model.num_players), -np.inf)
     upper = -lower
     lower[model.terminals] = upper[model.terminals] = model.payoffs
-    is_new = True
-    while is_new:
-        is_new = False
-        # The last states first: most are found after those that lead to them.
-        for last in range(len(places), 0, -CHOICES):
-            some = places[max(0, last - CHOICES) : last]
+    # The last states first: most are found after those that lead to them.
+    parts = [places[max(0, last - STATES) : last] for last in range(len(places), 0, -STATES)]
+    changed = np.zeros(model.num_states, np.int64)  # after how many looks at parts
+    seen, looks, done, began = [-1] * len(parts), 0, 0, time.monotonic()
+    while done < len(places):
+        done = 0
+        for number, some in enumerate(parts):
             first, end = model.choice_offsets[[some[0], some[-1] + 1]].tolist()
+            begin, stop = model.transition_offsets[[first, end]].tolist()
+            if changed[model.successors[begin:stop]].max(initial=0) <= seen[number]:
+                done += len(some)
+                continue
+            if progress is not None:
+                passed = time.monotonic() - began
+                progress(Progress("verify", done, len(places), passed, f"{done:,} states"))
+            seen[number], looks = looks, looks + 1
             starts, rows = model.choice_offsets[some] - first, np.arange(end - first)
             owners = np.repeat(np.arange(len(some)), np.diff(starts, append=end - first))
             movers = model.players[some]
@@ -216,7 +234,7 @@ def bounds_in_equilibria(solution: Solution) -> tuple[Floats, Floats]:
             )
             for bounds, found, of_mover in zip((lower, upper), after, most, strict=True):
                 found[np.arange(len(some)), movers] = of_mover
-                is_new |= not np.array_equal(bounds[some], found)
+                changed[some[np.any(bounds[some] != found, axis=1)]] = looks
                 bounds[some] = found
     return own[0], own[1]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from gamedp.results.solution import Solution
     from gamedp.runtime.arrays import Floats
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import PuzzlesRequest
     from gamedp.web.tables import Tables
@@ -64,7 +65,9 @@ def puzzles_answer(tables: Tables, made: Made, _request: PuzzlesRequest) -> dict
     if basis.solution is None:
         sentence = "{name} has no table, so no puzzles: what is only searched proves too little."
         raise Refused(409, sentence, "states", name=made.name)
-    found = tables.searches.find(("puzzles", made.key), lambda _: puzzle_list(made, basis)).value()
+    found = tables.searches.find(
+        ("puzzles", made.key), lambda report: puzzle_list(made, basis, progress=report)
+    ).value()
     return {
         "game": {"name": made.name, "parameters": made.parameters},
         "basis": basis_facts(basis, None),
@@ -73,7 +76,11 @@ def puzzles_answer(tables: Tables, made: Made, _request: PuzzlesRequest) -> dict
 
 
 def puzzle_list(
-    made: Made, basis: Basis, played: Mapping[Any, Any] | None = None
+    made: Made,
+    basis: Basis,
+    played: Mapping[Any, Any] | None = None,
+    *,
+    progress: ProgressCallback | None = None,
 ) -> list[dict[str, Any]]:
     """Return the puzzles of a game, those that cost most first.
 
@@ -90,6 +97,8 @@ def puzzle_list(
         With a table.
     played : mapping, optional
         A position that may be given for each representative; if not given, the representative.
+    progress : callable, optional
+        As for :func:`bounds_in_equilibria`, which takes seconds for half a million states.
     """
     solution, rules = basis.solution, made.rules
     assert solution is not None  # noqa: S101 - the caller has made sure
@@ -97,7 +106,7 @@ def puzzle_list(
     puzzles: list[dict[str, Any]] = []
     alike: collections.Counter[int] = collections.Counter()
     near: collections.Counter[tuple[int, int | None]] = collections.Counter()
-    own = bounds_in_equilibria(solution) if rules.is_general_sum else None
+    own = bounds_in_equilibria(solution, progress=progress) if rules.is_general_sum else None
     for index, level in _candidates(solution, own):
         state = solution.model.state(index)
         if played is not None:

@@ -16,7 +16,7 @@ from gamedp.errors import (
     UnsupportedProblemError,
 )
 from gamedp.policies.lengths import remoteness
-from gamedp.rules.game import method
+from gamedp.rules.game import PLAIN_MARK, method
 from gamedp.verbs.searching import search
 from gamedp.verbs.solving import solve
 from gamedp.web.catalogue import Basis, NoLengths
@@ -57,6 +57,8 @@ class Limits:
         Largest number of states of a game that is solved; a larger one is searched.
     seconds : float
         Time limit of solving.
+    plain : float
+        Seconds to solve rules that are known to run as plain Python, a hundred times slower.
     lengths : float
         Seconds to compute the length of play, after solving.
     bytes : float
@@ -73,6 +75,7 @@ class Limits:
 
     states: float = 600_000
     seconds: float = 60.0
+    plain: float = 5.0
     lengths: float = 20.0
     bytes: float = 2.0**31
     tables: int = 32
@@ -165,13 +168,14 @@ def _solved(
     """Solve a game; return the reason if it is too large."""
     if made.solution is not None:
         return _basis(made, made.solution, report, limits)
+    is_plain = hasattr(made.rules.game, PLAIN_MARK)
     try:
         solution: Solution = solve(
             made.rules.game,
             tolerance=TOLERANCE,
             compile=mode,
             max_states=limits.states,
-            max_seconds=limits.seconds,
+            max_seconds=limits.plain if is_plain else limits.seconds,
             max_bytes=limits.bytes,
             progress=report,
         )

@@ -2,7 +2,7 @@
 
 The rules are those of "Eine Strategie für Mancala" (Matthias Rosin), the first part of a magazine's
 course of riddles for the C 64 and C 128. Each player has a row of pits and, to its right, a kalah.
-A move takes all stones out of one of the own pits and sows them one by one against the clock: into
+A move takes all stones out of one of the own pits and sows them one by one anticlockwise: into
 the own pits that follow, into the own kalah, into the opponent's pits, and round again; only the
 opponent's kalah is left out. It may go on as a chain, and end with a capture. The player
 with more in their kalah at the end wins by the difference. :class:`Mancala` has all the rules.

@@ -780,6 +780,9 @@ class Mancala:
         """
         sowing = _Sowing.of(self, state)
         yield from sowing.move(action - 1)
+        ((_, following),) = self.outcomes(state, action)
+        if self.is_terminal(following):
+            yield from sowing.end(following)
 
 
 @attrs.define
@@ -846,6 +849,20 @@ class _Sowing:
             return
         yield from self._capture(side, pit, chained=chained)
 
+    def called(self, side: int) -> str:
+        """Return the name of a player."""
+        return f"player {side + 1}" if self.game.players > 2 else CAPTURED[side]
+
+    def end(self, last: MancalaState) -> Iterator[tuple[str, gamedp.views.Pits]]:
+        """Yield why the game is over, and whose the stones are that are left."""
+        for side, stored in enumerate(self.stores):
+            left = self.game._kept(last, (side - last.player) % self.game.players) - stored  # noqa: SLF001 - in this file
+            if left:
+                words = f"what is left in the pits counts for {self.called(side)}: {left}"
+                yield words, self.picture()
+            elif stored > self.game._half and self.game._has_majority(last):  # noqa: SLF001 - likewise
+                yield f"{self.called(side)} has more than half of all stones", self.picture()
+
     def _fields(self, source: int) -> Iterator[tuple[int, int]]:
         """Yield the fields after a pit for ever, each as a side and a place; the store is last."""
         game, own = self.game, self.player
@@ -863,7 +880,7 @@ class _Sowing:
         if side != own:
             if game.captures != "run" and not (game.captures == "run-unchained" and not chained):
                 return
-            whose = f"player {side + 1}" if game.players > 2 else CAPTURED[side]
+            whose = self.called(side)
             while pit >= 0 and self.rows[side][pit] in {2, 3}:
                 taken, self.rows[side][pit] = self.rows[side][pit], 0
                 self.stores[own] += taken

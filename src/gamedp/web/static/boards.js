@@ -207,6 +207,7 @@ function grid(view, spots, memory) {
   const [left, below] = [names.length ? 24 : 0, letters.length ? 24 : 0];
   const [width, height] = [Math.max(columns, 1) * 60, Math.max(rows, 1) * 60];
   const drawing = s("svg", { viewBox: `${-left} 0 ${width + 2 * left} ${height + below}` });
+  drawing.classList.toggle("wide", columns > 6);
   names.forEach((name, y) => drawing.append(s("text", { class: "called", x: -14, y: y * 60 + 36 }, name)));
   letters.forEach((name, x) => drawing.append(s("text", { class: "called", x: x * 60 + 30, y: height + 18 }, name)));
   view.rows.forEach((row, y) => {

@@ -61,9 +61,8 @@ export class Panel {
             h("nav", { class: "ways" }, this.toPuzzles, h("a", { href: "#", class: "all" }, words.otherGames))),
           rulesOf(play.game, all, example, this.isFirst),
           this.task,
-          this.status,
-          this.banner,
-          h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
+          h("div", { class: "stage" }, this.status, this.banner,
+            h("div", { class: "frame" }, this.board, this.trayBox, this.curtain)),
           this.standing.element,
           this.story.element), // which is not there before the first move: nothing is to jump
         h("div", { class: "beside" }, h("section", { class: "choices" },
@@ -251,7 +250,7 @@ export class Panel {
       class: "exact-table", tabindex: "0", role: "region", "aria-label": words.exact,
     }, ...(this.exact.hidden ? [] : [exactTable(now), widthWords(now)])));
     const mover = play.now.over ? null : play.now.mover;
-    this.actionsTitle.textContent = play.asking ? words.outcomes
+    this.actionsTitle.textContent = now.over ? words.overTitle : play.asking ? words.outcomes
       : mover === null || play.nameOf(mover) === words.you ? words.actions
         : words.actionsOf(play.nameOf(mover));
   }

@@ -36,10 +36,11 @@ export function past(play) {
     const isShown = play.values || play.now?.over;
     const eye = play.eye;
     const plies = known?.plies ?? [];
+    const hasChance = play.hasChance || plies.some((ply) => ply.probability < 1);
     picture.replaceChildren(...chart(isShown ? known : null, {
       eye, many: play.seats.length > 2, now: play.now, cursor: play.cursor,
       who: play.nameOf(eye), go, width: picture.clientWidth,
-      hasChance: play.hasChance || plies.some((ply) => ply.probability < 1),
+      hasChance,
     }));
     const isNew = play.now && !play.line.actions.length;
     note.textContent = [
@@ -51,7 +52,7 @@ export function past(play) {
     const branches = branchesOf(play);
     // A branch stands where it begins, below the ply that was played instead.
     const later = branches.filter(({ of, at }) => !of && at >= plies.length);
-    become(list, h("ol", { class: "plies" },
+    become(list, h("ol", { class: `plies${hasChance ? " with-luck" : ""}` },
       ...plies.map((ply, n) => h("li", {}, row(play, ply, isShown, go),
         nested(play, branches, branches.filter(({ of, at }) => !of && at === n)))),
       later.length ? h("li", {}, nested(play, branches, later)) : null));

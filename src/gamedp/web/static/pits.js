@@ -37,8 +37,18 @@ export function pitsInWords(view, memory) {
 
 // Where everything lies: the middle of each pit and store, by the keys "row,place" and "store,row".
 // Where there is little room, a store lies above or below its row, so that pits are wide enough for a thumb.
-// `store` is how a store looks, and where its number stands.
-function places(view, isNarrow) {
+// `store` is how a store looks, and where its number stands. A board is turned about its middle.
+function places(view, isNarrow, isTurned) {
+  const all = unturned(view, isNarrow);
+  if (isTurned) all.found = new Map([...all.found].map(([key, [x, y]]) => [key, [all.width - x, all.height - y]]));
+  return all;
+}
+
+// Whether the lower one of two rows is another's, and the upper one that of the player who sits below.
+const isUpper = (view, { below }) => below !== undefined && view.rows.length === 2
+  && view.names.length === 2 && ownerOf(view, 0) === below && ownerOf(view, 1) !== below;
+
+function unturned(view, isNarrow) {
   const columns = view.rows[0]?.length ?? 0;
   const two = view.rows.length === 2;
   const found = new Map();
@@ -96,12 +106,14 @@ function content(group, count, radius, at) {
 export function drawPits(view, spots, memory, mark) {
   const isNarrow = Boolean(memory.narrow);
   const radius = isNarrow ? 42 : 36;
-  const { found, width, height, two, store } = places(view, isNarrow);
+  const isTurned = isUpper(view, memory);
+  const { found, width, height, two, store } = places(view, isNarrow, isTurned);
   const isNamed = !two && view.names.length > 0;
   const left = isNamed && !isNarrow ? NAMES : 0;
   const drawing = s("svg", { viewBox: `${-6 - left} -6 ${width + 12 + left} ${height + 12}` },
     s("rect", { class: "wood", x: -4, y: -4, width: width + 8, height: height + 8, rx: 34 }));
   drawing.toggleAttribute("data-narrow", isNarrow);
+  drawing.toggleAttribute("data-turned", isTurned);
   view.rows.forEach((row, y) => {
     row.forEach((count, x) => {
       const key = `${y},${x}`;
@@ -125,7 +137,7 @@ export function drawPits(view, spots, memory, mark) {
   return drawing;
 }
 
-// The keys in the order of sowing, against the clock; the stores of others are left out.
+// The keys in the order of sowing, anticlockwise; the stores of others are left out.
 function ring(view, row) {
   const columns = view.rows[0].map((_, x) => x);
   if (view.rows.length === 2) {
@@ -148,7 +160,7 @@ const countAt = (view, key) => {
 function pitsOf(frame, view) {
   const drawing = frame.querySelector("svg");
   const isNarrow = drawing.hasAttribute("data-narrow");
-  const { found, store } = places(view, isNarrow);
+  const { found, store } = places(view, isNarrow, drawing.hasAttribute("data-turned"));
   const groups = new Map([...frame.querySelectorAll("[data-key]")].map((g) => [g.dataset.key, g]));
   const show = (key, count) => {
     const isStore = key.startsWith("store");

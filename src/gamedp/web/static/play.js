@@ -558,7 +558,7 @@ export class Play {
 
   drawBoard() {
     this.memory.narrow = NARROW.matches;
-    this.memory.you = this.people.length === 1 ? this.people[0] : undefined;
+    this.memory.you = this.memory.below = this.people.length === 1 ? this.people[0] : undefined;
     return draw(this.now.view, this.now.text, this.memory);
   }
 }

@@ -4,14 +4,14 @@ import { toAddress } from "./address.js";
 import { draw } from "./boards.js";
 import { become, focusOn, h } from "./dom.js";
 import { headline } from "./start.js";
-import { capital, language, named, words } from "./words.js";
+import { capital, language, named, number, words } from "./words.js";
 import { change, costOf, isResult, resultOf, said as valueOf } from "./worth.js";
 
 export const WORDS = {
   en: {
     title: (name) => `Puzzles: ${name}`,
-    lead: "In each of these positions one move is proven to be best, and every other one to be worse. Those where most is lost come first.",
-    own: "That holds whichever of their equally good moves the others choose, as long as each plays for itself.",
+    lead: "In each of these positions one move is proven to be best, and every other one to be worse. Those where a mistake costs most come first.",
+    own: "That holds whichever of their equally good moves the others choose, as long as everyone plays for themselves.",
     none: "No position of this game has a single best move that is proven.",
     number: (n) => `Puzzle ${n}`,
     toMove: (who, n) => `${who} is to move and has ${n} moves.`,
@@ -27,7 +27,7 @@ export const WORDS = {
   },
   de: {
     title: (name) => `Aufgaben: ${name}`,
-    lead: "In jeder dieser Stellungen ist bewiesen, dass ein Zug der beste ist und jeder andere schlechter. Wo am meisten verloren geht, steht zuerst.",
+    lead: "In jeder dieser Stellungen ist bewiesen, dass ein Zug der beste ist und jeder andere schlechter. Wo ein Fehler am meisten kostet, steht zuerst.",
     own: "Das gilt, welche ihrer gleich guten Züge die anderen auch wählen, solange jeder für sich selbst spielt.",
     none: "In keiner Stellung dieses Spiels ist ein einziger bester Zug bewiesen.",
     number: (n) => `Aufgabe ${n}`,
@@ -77,10 +77,10 @@ export async function showPuzzles(page, source, game, parameters) {
   const stop = new AbortController();
   addEventListener("hashchange", () => stop.abort(), { once: true });
   try {
-    const answer = await source.puzzles(game.name, { parameters }, stop.signal);
+    const answer = await source.puzzles(game.name, { parameters }, stop.signal, progressIn(body));
     const now = { ...answer, earned: [], over: false };
     const list = h("ol", { class: "puzzle-list" }, ...answer.puzzles.map((puzzle, n) => {
-      const picture = draw(puzzle.view && { ...puzzle.view, spots: [] }, puzzle.text, {});
+      const picture = draw(puzzle.view && { ...puzzle.view, spots: [] }, puzzle.text, { below: puzzle.mover });
       const who = words.player(puzzle.mover + 1);
       return h("li", {}, h("div", { class: "puzzle-picture" }, picture),
         h("h2", {}, h("a", { href: addressOf(game.name, parameters, puzzle, n + 1) }, said.number(n + 1))),
@@ -92,6 +92,21 @@ export async function showPuzzles(page, source, game, parameters) {
     if (error.name === "AbortError") return;
     body.replaceChildren(h("p", { class: "problem", role: "alert" }, error.message || words.unreachable));
   }
+}
+
+// Say how far the search for puzzles is: what it does once, the seconds as they pass.
+function progressIn(body) {
+  const what = body.querySelector(".loading");
+  const bar = h("progress", { "aria-label": words.loading });
+  const seconds = h("p", { class: "seconds" });
+  return ({ phase, done, total, seconds: passed }) => {
+    if (!bar.isConnected) what.after(bar, seconds);
+    const text = words.phase[phase] ?? words.phase.solve;
+    if (what.textContent !== text) what.textContent = text;
+    if (total && done !== null) Object.assign(bar, { max: total, value: Math.min(done, total) });
+    else bar.removeAttribute("value");
+    seconds.textContent = words.seconds(number(Math.round(passed * 10) / 10, { digits: 1 }));
+  };
 }
 
 // Say whether the move was found, and where to go on.

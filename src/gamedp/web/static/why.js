@@ -48,7 +48,7 @@ export const WORDS = {
     oneOf: (others) => `Ebenso gut: ${others}.`,
     perhaps: "Vielleicht ist es der beste; bewiesen ist das nicht.",
     best: (names, value) => `Am besten: ${names}, ${value}.`,
-    opinion: "Das ist die Meinung einer Suche, kein Beweis.",
+    opinion: "Das schätzt die Suche; bewiesen ist es nicht.",
     proven: "Bewiesen: Selbst im besten Fall ist er schlechter.",
     forced: "Es gibt keinen anderen Zug.",
     ends: "Damit endet das Spiel.",

@@ -5,7 +5,7 @@ import { fall } from "../../static/boards.js";
 import { decisions, exactly, facesOf, heading, isBest, secondsLeft, seenOf, working } from "./advice.js";
 import { LETTERS, entered, someDice, sorted, takenBack, thrown } from "./game.js";
 import { addressOf, drawPuzzles, verdict } from "./puzzles.js";
-import { drawReport } from "./report.js";
+import { costliest, drawReport } from "./report.js";
 import { DEFAULTS, FREE, fromAddress, goalFields, hashOf, newGame } from "./settings.js";
 import { drawSheet, oneDie, typing } from "./sheet.js";
 import { wordsOf } from "./words.js";
@@ -32,6 +32,7 @@ let reported = new AbortController(); // until the report is drawn anew, or gone
 const asking = {}; // what is under way, by its kind
 
 const status = h("p", { class: "status", role: "status", tabindex: "-1", "data-key": "status" });
+const banner = h("div", { class: "banner", hidden: true });
 const trouble = h("div", { class: "trouble" });
 const dice = h("section", { class: "dice-part", "aria-labelledby": "dice-title" });
 const sheet = h("section", { class: "sheet-part", "aria-label": words.sheet });
@@ -142,6 +143,7 @@ async function update() {
 }
 
 function showAll() {
+  showEnd(state.mode === "play" && found.over);
   sayStatus();
   showDice();
   showSheet();
@@ -166,9 +168,9 @@ function sayStatus() {
   const name = (n) => words.player(n + 1);
   if (over) {
     const totals = players.map((each) => each.points);
-    status.textContent = !isTwo() ? words.over(totals[0])
+    status.replaceChildren(h("b", {}, !isTwo() ? words.over(totals[0])
       : winner === null ? words.draw(totals[0])
-        : words.wins(name(winner), totals[winner], totals[1 - winner]);
+        : words.wins(name(winner), totals[winner], totals[1 - winner])));
     return;
   }
   if (isPuzzle()) {
@@ -207,7 +209,8 @@ function showDice() {
     return;
   }
   if (found.over) {
-    inPlace(dice, title, h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => go("") }, words.again),
+    inPlace(dice, title,
+      h("div", {}, h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => go("") }, words.again)),
       h("div", { class: "buttons" }, ...tools()));
     return;
   }
@@ -435,12 +438,33 @@ async function showReport() {
       if (answer.over) {
         advice.setAttribute("aria-busy", "false");
         inPlace(advice, drawn.summary);
+        showMistake(answer.report);
       }
       inPlace(report, answer.over ? drawn.all : [...drawn.summary, ...drawn.all]);
     };
     report.hidden = false;
     redraw();
   });
+}
+
+function showEnd(isOver) {
+  play.classList.toggle("over", isOver);
+  status.classList.toggle("result", isOver);
+  banner.hidden ||= !isOver;
+}
+
+// What has cost most, and the way to it.
+function showMistake(reports) {
+  const worst = costliest(words, reports);
+  banner.hidden = false;
+  inPlace(banner, h("p", {}, worst ? worst.said : words.noMistakes), worst && h("button", {
+    type: "button", class: "tool show-mistake", "data-key": "mistake",
+    onclick: () => {
+      const there = report.querySelector(`[data-key="${worst.key}"]`);
+      there.scrollIntoView({ block: "center" });
+      focusOn(there);
+    },
+  }, words.showMistake));
 }
 
 // Looking up a situation.
@@ -550,6 +574,7 @@ async function begin() {
   document.title = words.title;
   play.classList.toggle("asking", state.mode === "ask");
   play.classList.toggle("listing", state.mode === "puzzles");
+  showEnd(false);
   showSettings();
   if (!found) inPlace(advice, adviceHead());
   await update();
@@ -557,8 +582,9 @@ async function begin() {
 
 const play = h("div", { class: "kniffel" },
   h("header", { class: "kniffel-head" }, h("h1", { tabindex: "-1" }, words.title), h("p", { class: "lead" }, words.lead), rules),
-  settings, h("div", { class: "middle" }, status, trouble, dice), sheet, advice, report);
+  settings, h("div", { class: "middle" }, status, banner, trouble, dice), sheet, advice, report);
 page.replaceChildren(play);
+new ResizeObserver(() => play.style.setProperty("--status-height", `${status.offsetHeight}px`)).observe(status);
 addEventListener("hashchange", async () => {
   state = fromAddress();
   [found, order, kept, last] = [null, [], [], null];

@@ -1,10 +1,25 @@
 // The whole game afterwards: each decision beside the best one, counts by what they lost, and why.
 
 import { h } from "../../static/dom.js";
-import { facesOf, keepName, smallDice, working } from "./advice.js";
+import { facesOf, keepName, nameOf, smallDice, working } from "./advice.js";
 import { number } from "../../static/words.js";
 
-const points = (value, sign = false) => number(value, { fixed: true, digits: 4, sign });
+const points = (value, sign = false, digits = 1) => number(value, { fixed: true, digits, sign });
+
+// A loss, or a part of one; where there is one, it is not said to be none.
+const lost = (value, sign = false) => (value > 0 && value < 0.005 ? `< ${number(0.01, { digits: 2 })}` : points(value, sign, 2));
+
+// The decision of all reports that has cost most, in words; null if there was none.
+export function costliest(words, reports) {
+  const all = reports.flatMap((each, player) => each.decisions.map((decision) => ({ ...decision, player })));
+  const worst = all.reduce((one, other) => (other.loss > (one?.loss ?? 0) ? other : one), null);
+  if (!worst) return null;
+  const line = words.mistakeLine(worst.round, worst.throw, nameOf(words, worst.chosen), nameOf(words, worst.best));
+  const who = reports.length > 1 ? `${words.player(worst.player + 1)}, ` : "";
+  return { said: words.costliest(who + line, words.itCost(lost(worst.loss))), key: keyOf(worst, worst.player) };
+}
+
+const keyOf = ({ round, throw: number }, player) => `why-${player}-${round}-${number}`;
 
 function table(head, rows, foot = null, kind = "") {
   return h("div", { class: `report ${kind}`, tabindex: "0", role: "region", "aria-label": head.label },
@@ -25,11 +40,11 @@ export function drawReport(words, reports, { over, goal, why, onlyLosses, filter
     const name = kind === "now" && over ? words.reportRows[3] : words.reportRows[n === 3 ? 4 : n];
     return line(name, ...reports.map((each) =>
       kind === "now" && over ? String(each.points)
-        : kind === "loss" ? points(-each.loss) : points(each[kind], sign)));
+        : kind === "loss" ? (each.loss > 0 ? points(-each.loss, false, 2) : "0") : points(each[kind], sign)));
   });
   const means = [
     line(words.choices, ...reports.map((each) => String(each.choices))),
-    line(words.mean, ...reports.map((each) => points(each.mean_loss))),
+    line(words.mean, ...reports.map((each) => lost(each.mean_loss))),
   ];
   const classes = words.classes.map((name, n) =>
     line(name, ...reports.map((each) => String(each.classes[n]))));
@@ -46,16 +61,16 @@ export function drawReport(words, reports, { over, goal, why, onlyLosses, filter
       h("input", { type: "checkbox", checked: onlyLosses, "data-key": "only", onchange: filter }),
       h("span", { class: "slide", "aria-hidden": "true" }), words.onlyLosses),
     ...reports.flatMap((each, n) => [
-      names[n] ? h("h3", {}, names[n]) : null, lines(words, each, { onlyLosses, why, gone, name: names[n] })]),
+      names[n] ? h("h3", {}, names[n]) : null, lines(words, each, { onlyLosses, why, gone, name: names[n], player: n })]),
   ];
   return { summary, all };
 }
 
-function lines(words, report, { onlyLosses, why, gone, name }) {
+function lines(words, report, { onlyLosses, why, gone, name, player }) {
   const seen = report.decisions.filter((each) => !onlyLosses || each.loss > 0);
   if (seen.length === 0) return h("p", { class: "note" }, words.noMistakes);
   const rows = seen.flatMap((each) => {
-    const loss = h("td", { class: each.loss > 0 ? "lost" : null, "data-label": words.lineHead[7] }, each.loss > 0 ? points(each.loss) : "–");
+    const loss = h("td", { class: each.loss > 0 ? "lost" : null, "data-label": words.lineHead[7] }, each.loss > 0 ? lost(each.loss) : "–");
     const row = h("tr", { class: "decision" },
       h("th", { scope: "row", "data-label": words.lineHead[0] }, String(each.round)),
       h("td", { "data-label": words.lineHead[1] }, String(each.throw)),
@@ -64,7 +79,7 @@ function lines(words, report, { onlyLosses, why, gone, name }) {
       h("td", { "data-label": words.lineHead[5] }, ...named(words, each.best)), h("td", {}, points(each.best.value)), loss);
     if (each.loss > 0) {
       const ask = h("button", {
-        type: "button", class: "why", "aria-expanded": "false",
+        type: "button", class: "why", "aria-expanded": "false", "data-key": keyOf(each, player),
         "aria-label": words.whyOf(each.round, each.throw),
         onclick: () => open(words, each, row, ask, { why, gone }),
       }, words.why);
@@ -119,7 +134,7 @@ function reason(words, { chosen, best }) {
   const sides = [chosen, best];
   const row = (name, one, other, note = null) => ({
     apart: one - other,
-    line: line(note ? [name, h("span", { class: "why-now" }, note)] : name, points(one), points(other), points(one - other, true)),
+    line: line(note ? [name, h("span", { class: "why-now" }, note)] : name, ...[one, other].map((each) => points(each, false, 2)), points(one - other, true, 2)),
   });
   const boxes = chosen.boxes.map((each, n) => {
     const [one, other] = [each, best.boxes[n]];
@@ -130,7 +145,7 @@ function reason(words, { chosen, best }) {
   boxes.sort((one, other) => one.apart - other.apart);
   const sums = [
     line(words.whyEntered, ...sides.map((side) => String(side.entered)), ""),
-    line(words.whySum, ...sides.map((side) => points(side.value)), points(chosen.value - best.value, true)),
+    line(words.whySum, ...sides.map((side) => points(side.value, false, 2)), points(chosen.value - best.value, true, 2)),
   ];
   const title = (side, n) => `${words.whyHead[n + 1]}: ${side.name === "-" ? words.keepNone : side.name}`;
   return [h("p", { class: "note" }, words.whyLead),

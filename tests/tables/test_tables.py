@@ -269,8 +269,8 @@ def test_damage_is_named_and_made_good(damage, tmp_path):
     tables = tabulate(PIG, tmp_path)
     sound = digest(tmp_path)
     written = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    path = tmp_path / "tier-000007.blocks"
-    damage(path, tmp_path / "tier-000008.blocks")
+    path = tmp_path / "tier-000009-0000.blocks"
+    damage(path, tmp_path / "tier-000010-0000.blocks")
     again = Tables.open(tmp_path, PIG)
     state = again.plan.state(7, 0)
     with pytest.raises(DamagedFileError, match=path.name):
@@ -306,10 +306,10 @@ ANYTHING = st.one_of(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    key=st.sampled_from(["plan", "tier", "store", "low", "step", "error", "more"]), value=ANYTHING
+    key=st.sampled_from(["plan", "tier", "part", "store", "low", "step", "error", "more"]), value=ANYTHING
 )
 def test_forged_blocks(key, value, pig):
-    path = pig.folder / "tier-000004.blocks"
+    path = pig.folder / "tier-000006-0000.blocks"
     kept = path.read_bytes()
     file = BlockFile.open(path)
     data = np.concatenate([file.read(part) for part in range(len(file))])
@@ -332,7 +332,7 @@ def test_forged_blocks(key, value, pig):
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    key=st.sampled_from(["game", "rules", "box", "tolerance", "more"]), value=ANYTHING,
+    key=st.sampled_from(["game", "rules", "box", "tolerance", "block_size", "more"]), value=ANYTHING,
     size=st.integers(0, 3000),
 )  # fmt: skip
 def test_forged_plans(key, value, size, pig):
@@ -449,7 +449,7 @@ def test_rules_that_do_not_compile_have_no_tables(tmp_path):
 
 def test_limits(tmp_path):
     with pytest.raises(
-        gamedp.NotSolvedError, match="limit of 1e-09 seconds before tier 2"
+        gamedp.NotSolvedError, match="limit of 1e-09 seconds in tier 2"
     ) as caught:
         tabulate(PIG, tmp_path / "time", max_seconds=1e-9)
     assert "0 of 23" in repr(caught.value.solution)
@@ -495,12 +495,12 @@ def test_verify_finds_what_is_wrong(tmp_path, monkeypatch):
     tables = Tables.open(tmp_path, Wubbel.pig(20))
     with pytest.raises(InvalidModelError, match="contradict the rules"):
         tables.verify(2000)
-    with pytest.raises(DamagedFileError, match=r"tier-000000.blocks does not hold"):
+    with pytest.raises(DamagedFileError, match=r"tier-000002-0000.blocks does not hold"):
         tables.verify(None)
 
 
 def test_verify_makes_all_again(pig):
-    assert pig.verify(None) == sum(map(pig.plan.size, range(pig.num_tiers)))
+    assert pig.verify(None) == sum(map(pig.plan.size, range(pig.num_blocks)))
     assert pig.verify(300) >= 300
     with pytest.raises(InvalidParameterError, match="samples is 0"):
         pig.verify(0)

@@ -1,15 +1,11 @@
 """Tables by tiers: right, the same bytes however they come about, and what is wrong is noticed."""
 
 import errno
-import hashlib
 import math
 import os
-import random
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +16,7 @@ import numpy as np
 import pytest
 import table_games
 from hypothesis import HealthCheck, given, settings, strategies as st
-from table_games import Floors, Walk
+from table_games import Crossing, Floors, Walk, digest
 
 import gamedp
 from gamedp.errors import (
@@ -41,16 +37,8 @@ PIG = Wubbel.pig(12)
 GAMES = [
     PIG, Wubbel(goal=15), Wubbel(goal=9, grace=True), Wubbel(goal=1), Floors(),
     Floors(seed=1, symmetric=True), Floors(seed=2, levels=9, places=3), Walk(),
+    Crossing(2),
 ]  # fmt: skip
-KILLS = int(os.environ.get("GAMEDP_KILLS", "3"))
-"""Random moments at which processes are killed: 3, or as many as are asked for."""
-
-
-def digest(folder):
-    found = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        found.update(path.name.encode() + path.read_bytes())
-    return found.hexdigest()
 
 
 def positions(game):
@@ -182,38 +170,6 @@ def test_the_bytes_do_not_depend_on_how_they_come_about(game, tmp_path):
     assert len(set(found.values())) == 1
 
 
-KILLED = """
-from gamedp.games.wubbel import Wubbel
-from gamedp.tables import tabulate
-print("ready", flush=True)
-tabulate(Wubbel.pig(40), {folder!r})
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-def test_killed_at_any_moment_it_goes_on(tmp_path):
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    tabulate(Wubbel.pig(40), whole)
-    drawn = random.Random(7)  # noqa: S311 - no secret
-    for _ in range(KILLS):
-        started = [sys.executable, "-c", KILLED.format(folder=str(killed))]
-        with subprocess.Popen(started, stdout=subprocess.PIPE) as process:
-            process.stdout.readline()
-            before = len(list(killed.glob("tier-*"))) if killed.exists() else 0
-            more = before + drawn.randrange(1, 20)
-            while process.poll() is None and (
-                not killed.exists() or len(list(killed.glob("tier-*"))) < more
-            ):
-                time.sleep(0.001)
-            process.send_signal(signal.SIGKILL)
-        for path in killed.glob("tier-*.blocks"):
-            assert path.read_bytes() == (whole / path.name).read_bytes()
-    tabulate(Wubbel.pig(40), killed)
-    for path in killed.glob("*.gamedp-tmp"):
-        path.unlink()  # kept for an hour: another process may be writing it
-    assert digest(killed) == digest(whole)
-
-
 @pytest.mark.parametrize("place", range(6))
 @pytest.mark.parametrize("failing", ["fsync", "replace"])
 def test_a_full_disk(failing, place, tmp_path, monkeypatch):
@@ -306,7 +262,8 @@ ANYTHING = st.one_of(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    key=st.sampled_from(["plan", "tier", "part", "store", "low", "step", "error", "more"]), value=ANYTHING
+    key=st.sampled_from(["plan", "tier", "part", "store", "low", "step", "error", "more"]),
+    value=ANYTHING,
 )
 def test_forged_blocks(key, value, pig):
     path = pig.folder / "tier-000006-0000.blocks"
@@ -332,9 +289,10 @@ def test_forged_blocks(key, value, pig):
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    key=st.sampled_from(["game", "rules", "box", "tolerance", "block_size", "more"]), value=ANYTHING,
+    key=st.sampled_from(["game", "rules", "box", "tolerance", "block_size", "more"]),
+    value=ANYTHING,
     size=st.integers(0, 3000),
-)  # fmt: skip
+)
 def test_forged_plans(key, value, size, pig):
     path = pig.folder / "plan.blocks"
     kept = path.read_bytes()
@@ -448,9 +406,7 @@ def test_rules_that_do_not_compile_have_no_tables(tmp_path):
 
 
 def test_limits(tmp_path):
-    with pytest.raises(
-        gamedp.NotSolvedError, match="limit of 1e-09 seconds in tier 2"
-    ) as caught:
+    with pytest.raises(gamedp.NotSolvedError, match="limit of 1e-09 seconds in tier 2") as caught:
         tabulate(PIG, tmp_path / "time", max_seconds=1e-9)
     assert "0 of 23" in repr(caught.value.solution)
     with pytest.raises(gamedp.NotSolvedError, match=r"apart in tier .* rounding allows no less"):

@@ -93,14 +93,14 @@ class Filler:
         graph = scipy.sparse.coo_array((np.ones(len(steps[0])), steps), (count, count))
         _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
         # Components in the order of their first rows, and as many in a part as make up its share.
-        _, firsts, labels, sizes = np.unique(
+        _, firsts, which, sizes = np.unique(
             labels, return_index=True, return_inverse=True, return_counts=True
         )
         order = np.argsort(firsts)
         begins = np.empty(len(sizes), np.int64)
         begins[order] = np.cumsum(sizes[order]) - sizes[order]
         number = -(-plan.size(level) // size)
-        found_parts: Integers = (begins * number // count)[labels]
+        found_parts: Integers = (begins * number // count)[which]
         return found_parts
 
     def fill(self, level: int) -> tuple[NDArray[np.int8], dict[str, Any]]:

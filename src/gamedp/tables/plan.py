@@ -32,8 +32,6 @@ from gamedp.runtime.encoding import encode_object
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from numpy.typing import NDArray
-
     from gamedp.runtime.arrays import Integers
 
 __all__ = ["IDENTIFIED", "Plan"]
@@ -155,11 +153,10 @@ class Plan:
         """
         numbers = self.levels * (int(parts.max()) + 1) + parts
         _, firsts, levels = np.unique(numbers, return_index=True, return_inverse=True)
-        tiers, levels, *more = _numbered(self.tiers[self.levels[firsts]], levels)
+        tiers, levels, order, starts, ranks = _numbered(self.tiers[self.levels[firsts]], levels)
         return attrs.evolve(
-            self, tiers=tiers, levels=levels,
-            **dict(zip(("order", "starts", "ranks"), more, strict=True)),
-        )  # fmt: skip
+            self, tiers=tiers, levels=levels, order=order, starts=starts, ranks=ranks
+        )
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -291,8 +288,10 @@ def _unravelled(numbers: Any, extents: tuple[int, ...]) -> Any:
     return np.unravel_index(numbers, extents) if extents else ()
 
 
-def _numbered(tiers: Integers, levels: Integers) -> tuple[Integers, ...]:
-    """Return the tiers and levels, the rows in the order of levels, where these begin, and ranks."""
+def _numbered(
+    tiers: Integers, levels: Integers
+) -> tuple[Integers, Integers, Integers, Integers, Integers]:
+    """Return these, the rows in the order of levels, where each level begins there, and ranks."""
     levels = levels.astype(np.int64)
     order = np.argsort(levels, kind="stable")
     counts = np.bincount(levels, minlength=len(tiers))

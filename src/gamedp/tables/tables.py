@@ -376,7 +376,9 @@ class Tables:
             block = self._block(level)
             content = {**self._content(level), **described}
             if block.file.content != content or bytes_of(block) != data.tobytes():
-                message = f"{block.file.path} does not hold what its block comes to when made again."
+                message = (
+                    f"{block.file.path} does not hold what its block comes to when made again."
+                )
                 raise DamagedFileError(message)
         return sum(map(self.plan.size, made))
 
@@ -486,7 +488,7 @@ class Tables:
 
 
 @shows_progress
-def tabulate(
+def tabulate(  # noqa: PLR0913 - what is usually set in one call
     game: Any,
     folder: str | Path,
     *,
@@ -557,8 +559,8 @@ def tabulate(
     LimitExceededError
         If a block takes too much memory.
     NotSolvedError
-        After `max_seconds`, if a worker is lost, or if the tolerance is out of reach; its `solution` has the tables so
-        far.
+        After `max_seconds`, if a worker is lost, or if the tolerance is out of reach; its
+        `solution` has the tables so far.
     DamagedFileError
         If the folder is of another game, or its rules have changed.
     OSError

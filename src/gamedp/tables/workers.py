@@ -15,7 +15,7 @@ import attrs
 from gamedp.errors import DamagedFileError, InvalidParameterError, NotSolvedError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from concurrent.futures import Executor
     from pathlib import Path
 
@@ -69,18 +69,16 @@ class Makers:
         Of the workers; None makes all blocks here, one after the other.
     """
 
-    def __init__(
-        self, tables: Tables, max_bytes: float | None, executor: Executor | None
-    ) -> None:
+    def __init__(self, tables: Tables, max_bytes: float | None, executor: Executor | None) -> None:
         self._tables = tables
         self._executor = executor
-        self._filler: Filler | None = None if executor else tables.filler(max_bytes)
+        self._filler: Filler | None = None
         self._order = Order(tables.folder.absolute(), tables.game, tables.digest, max_bytes)
 
-    def blocks(self, levels: list[int]) -> Iterator[tuple[int, float]]:
+    def blocks(self, levels: list[int]) -> Generator[tuple[int, float]]:
         """Make blocks of one tier; yield the level and the error of each when it is there.
 
-        Closing the iterator withdraws what has not been begun.
+        Closing the generator withdraws what has not been begun.
 
         Raises
         ------
@@ -89,7 +87,8 @@ class Makers:
         InvalidParameterError
             If the game cannot be sent to workers.
         """
-        if self._filler is not None:
+        if self._executor is None:
+            self._filler = self._filler or self._tables.filler(self._order.max_bytes)
             for level in levels:
                 yield level, self._tables.make(self._filler, level)
             return

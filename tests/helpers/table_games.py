@@ -140,6 +140,7 @@ class Crossing:
     """Rows of a tier lead to the next one, in a circle, at one place of 30 alone."""
 
     height: int = 4
+    rises: bool = False
 
     def initial_state(self):
         return Place(0, 4 * self.height, 0)
@@ -157,7 +158,8 @@ class Crossing:
             yield 0.5, Place(0, state.level - state.level % 4 + (state.level + 1) % 4, 0)
             yield 0.5, Place(0, state.level - 4, 29)
             return
-        yield 0.5, Place(0, state.level - 4, (7 * state.place) % 30)
+        below = state.level + 4 if self.rises and 5 < state.level < 12 else state.level - 4
+        yield 0.5, Place(0, below, (7 * state.place) % 30)
         yield 0.5, Place(0, state.level, (state.place + 1) % 30)
 
     def payoff(self, state, player):

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-import table_games
-from table_games import Crossing, Floors, digest
+from table_games import Crossing, digest
 
 from gamedp.errors import (
     DamagedFileError,
@@ -209,17 +208,17 @@ def test_workers_with_other_rules_or_another_folder(whole, tmp_path):
         pytest.raises(DamagedFileError, match="a worker finds other tables in"),
     ):
         tabulate(PIG, tmp_path / "folder", block_size=SIZE + 1, executor=executor)
-    for folder in ("rules", "folder"):
-        assert not list((tmp_path / folder).glob("tier-*"))
+    for path in (tmp_path / "rules").glob("*.blocks"):
+        assert path.read_bytes() == (whole.folder / path.name).read_bytes()
 
 
 def test_errors_of_workers_are_those_of_the_call(pool, tmp_path):
-    with pytest.raises(InvalidModelError, match=r"action \d in Place.*never rise"):
-        tabulate(Floors(fault=table_games.RISING), tmp_path / "rising", executor=pool)
+    with pytest.raises(InvalidModelError, match=r"action 0 in Place.*never rise"):
+        tabulate(Crossing(rises=True), tmp_path / "rising", block_size=60, executor=pool)
     with pytest.raises(LimitExceededError, match="max_bytes"):
-        tabulate(Wubbel.pig(40), tmp_path / "small", max_bytes=100_000, executor=pool)
+        tabulate(PIG, tmp_path / "small", block_size=SIZE, max_bytes=20_000, executor=pool)
     with pytest.raises(NotSolvedError, match="rounding allows no less") as caught:
-        tabulate(PIG, tmp_path / "fine", tolerance=1e-300, executor=pool)
+        tabulate(PIG, tmp_path / "fine", tolerance=1e-300, block_size=SIZE, executor=pool)
     assert isinstance(caught.value.solution, Tables)
     with pytest.raises(NotSolvedError, match="limit of 1e-09 seconds"):
         tabulate(PIG, tmp_path / "late", max_seconds=1e-9, executor=pool)
@@ -227,15 +226,15 @@ def test_errors_of_workers_are_those_of_the_call(pool, tmp_path):
     with processes(1) as lost:
         asked = lost.submit(os.abort)
         with pytest.raises(NotSolvedError, match="Call again with a new executor") as caught:
-            tabulate(PIG, tmp_path / "lost", executor=lost)
+            tabulate(PIG, tmp_path / "lost", block_size=SIZE, executor=lost)
         assert asked.exception() is not None
-        assert "0 of" in repr(caught.value.solution)
+        assert " 4 of 49 tiers" in repr(caught.value.solution)  # of one block each: made here
 
-    class Here(Floors):
+    class Here(Crossing):
         pass
 
     with pytest.raises(InvalidParameterError, match=r"cannot be sent to workers.*in a module"):
-        tabulate(Here(), tmp_path / "here", executor=pool)
+        tabulate(Here(), tmp_path / "here", block_size=60, executor=pool)
     with pytest.raises(InvalidParameterError, match=r"must be a concurrent\.futures\.Executor"):
         tabulate(PIG, tmp_path / "none", executor=2)
 

@@ -142,7 +142,8 @@ class Tables:
     def __repr__(self) -> str:
         """Return a summary of what is there."""
         blocks = "" if self.num_blocks == self.num_tiers else f" in {self.num_blocks:,} blocks"
-        made = self.num_tiers - len(set(self.plan.tiers[self._missing()].tolist()))
+        missing = [level for level in range(self.num_blocks) if not self._has(level)]
+        made = self.num_tiers - len(np.unique(self.plan.tiers[missing]))
         return f"<Tables of {shown(self.game)}: {made:,} of {self.num_tiers:,} tiers{blocks}>"
 
     @property
@@ -154,6 +155,11 @@ class Tables:
     def num_blocks(self) -> int:
         """The number of blocks, a file each, made or not."""
         return len(self.plan.tiers)
+
+    @property
+    def num_made(self) -> int:
+        """The number of blocks that are made."""
+        return len(self._made())
 
     @property
     def width(self) -> float:
@@ -173,9 +179,6 @@ class Tables:
     def _made(self) -> list[int]:
         """Return the levels whose files are there."""
         return [level for level in range(self.num_blocks) if self._has(level)]
-
-    def _missing(self) -> list[int]:
-        return [level for level in range(self.num_blocks) if not self._has(level)]
 
     def _has(self, level: int) -> bool:
         return level in self._blocks or self._path(level).exists()

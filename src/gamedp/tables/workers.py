@@ -78,6 +78,8 @@ class Makers:
     def blocks(self, levels: list[int]) -> Generator[tuple[int, float]]:
         """Make blocks of one tier; yield the level and the error of each when it is there.
 
+        A single one is made here: none can be made beside it.
+
         Closing the generator withdraws what has not been begun.
 
         Raises
@@ -87,7 +89,7 @@ class Makers:
         InvalidParameterError
             If the game cannot be sent to workers.
         """
-        if self._executor is None:
+        if self._executor is None or len(levels) == 1:
             self._filler = self._filler or self._tables.filler(self._order.max_bytes)
             for level in levels:
                 yield level, self._tables.make(self._filler, level)

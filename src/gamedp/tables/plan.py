@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.arrays import Integers
 
-__all__ = ["IDENTIFIED", "Plan"]
+__all__ = ["IDENTIFIED", "MAX_PLACES", "Plan"]
 
 IDENTIFIED = ("tier", "is_state", "player", "reward", "canonical")
 """Methods on which tables depend, besides those of every game."""

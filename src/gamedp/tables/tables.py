@@ -28,7 +28,7 @@ from gamedp.runtime.limit import Budget, callback_of, shows_progress
 from gamedp.tables.blocks import TierBlock, bytes_of
 from gamedp.tables.checking import action_bounds, verify_samples
 from gamedp.tables.filling import Filler
-from gamedp.tables.plan import Plan
+from gamedp.tables.plan import MAX_PLACES, Plan
 from gamedp.tables.workers import Makers
 
 if TYPE_CHECKING:
@@ -45,8 +45,11 @@ __all__ = ["Tables", "tabulate"]
 PLAN = "plan.blocks"
 """The file of a folder that is written first and then never changed."""
 
-KEPT_PARTS = 1 << 12
-"""Number of parts of blocks, of 64 KiB each, that are kept in memory."""
+PART = 1 << 13
+"""Number of bytes of a part of a block: all that is read where a single position is looked up."""
+
+KEPT_PARTS = 1 << 14
+"""Number of parts that are kept in memory: 128 MiB."""
 
 SAMPLES = 100
 """Number of positions that are verified when blocks have been made."""
@@ -216,10 +219,11 @@ class Tables:
 
     def _look(self, levels: Integers, places: Integers) -> tuple[Floats, Floats]:
         """Return the values and errors of positions; NaN for none."""
-        order = np.lexsort((places, levels))
+        order = np.argsort(levels * MAX_PLACES + places)
         levels, places = levels[order], places[order]
-        distinct, which = np.unique(levels, return_inverse=True)
-        blocks = list(map(self._block, distinct.tolist()))
+        is_next = np.diff(levels, prepend=-1) > 0
+        which = np.cumsum(is_next) - 1
+        blocks = list(map(self._block, levels[is_next].tolist()))
         heads = np.array([(one.low, one.step, one.none, one.error) for one in blocks])
         low, step, none, error = heads.reshape(-1, 4)[which].T
         length = np.array([block.length for block in blocks], np.int64)[which]
@@ -319,11 +323,9 @@ class Tables:
         found = []
         for level in self._made():
             try:
-                block = TierBlock.open(
+                TierBlock.open(
                     self._path(level), self._content(level), self.plan.size(level)
-                )
-                for part in range(len(block.file)):
-                    block.read(part)
+                ).file.check()
             except DamagedFileError:
                 found.append(self._path(level))
         return found
@@ -471,7 +473,7 @@ class Tables:
         data, described = filler.fill(level)
         error: float = described["error"]
         if 2 * error <= self.tolerance:
-            write_blocks(self._path(level), {**self._content(level), **described}, data)
+            write_blocks(self._path(level), {**self._content(level), **described}, data, PART)
         return error
 
     def _forget(self, level: int) -> None:

@@ -2,14 +2,19 @@
 
 By tiers, each is explored, solved and written, and memory holds one at a time. Seconds are of
 processor time, and peaks those of the process above what it began with. Both
-prove a width of at most 1e-6.
+prove a width of at most 1e-6. Two processes that make blocks are beside one, on the clock.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import tempfile
+import time
 from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from pathlib import Path
 
+import attrs
 import measure
 
 import gamedp
@@ -17,10 +22,11 @@ from gamedp.games.wubbel import Wubbel
 from gamedp.runtime.machine import peak_bytes
 
 AT_MOST = 1.25  # times as long as in memory
+TWO_AT_MOST = 1 / 1.6  # of the time of one process
 
 
 def tables(quick: bool = False) -> list[measure.Row]:
-    """Measure both ways."""
+    """Measure both ways, and then two processes."""
     goal, rounds = (20, 1) if quick else (200, 5)
     game = Wubbel.pig(goal)
     found: dict[str, tuple[float, float]] = {}
@@ -56,4 +62,28 @@ def tables(quick: bool = False) -> list[measure.Row]:
         agrees=low <= most and least <= high,
         facts=facts,
     )
-    return [row]
+    return [row, two_processes(20 if quick else 300, 300 if quick else 1 << 16, rounds)]
+
+
+def two_processes(goal: int, block_size: int, rounds: int) -> measure.Row:
+    """Measure two processes that make the blocks of a tier side by side."""
+    game, made = Wubbel.pig(goal), set()
+
+    def seconds(executor: Executor | None) -> float:
+        with tempfile.TemporaryDirectory() as folder:
+            begin = time.perf_counter()
+            gamedp.tables.tabulate(game, folder, block_size=block_size, executor=executor)
+            taken = time.perf_counter() - begin
+            made.add(b"".join(path.read_bytes() for path in sorted(Path(folder).iterdir())))
+        return taken
+
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        row = measure.compare(
+            f"Pig to {goal} by two processes",
+            lambda: seconds(pool),
+            lambda: seconds(None),
+            rounds=rounds,
+            beside="one process",
+            goal=("<=", TWO_AT_MOST),
+        )
+    return attrs.evolve(row, agrees=len(made) == 1)

@@ -1,5 +1,6 @@
 """Games in tiers with rules out of a hat; with some, one thing is wrong."""
 
+import hashlib
 from typing import NamedTuple
 
 import attrs
@@ -7,6 +8,14 @@ import attrs
 import gamedp
 
 RISING, LEAVING, UNREAL, STAYING, BLENDING = range(1, 6)
+
+
+def digest(folder):
+    """Return a checksum of all complete files of a folder."""
+    found = hashlib.sha256()
+    for path in sorted(folder.glob("*.blocks")):
+        found.update(path.name.encode() + path.read_bytes())
+    return found.hexdigest()
 
 
 class Place(NamedTuple):
@@ -124,3 +133,40 @@ class Walk:
 
     def box(self):
         return {"player": (0, 0), "level": (1, self.height), "place": (0, 4)}
+
+
+@attrs.frozen
+class Crossing:
+    """Rows of a tier lead to the next one, in a circle, at one place of 30 alone."""
+
+    height: int = 4
+    rises: bool = False
+
+    def initial_state(self):
+        return Place(0, 4 * self.height, 0)
+
+    def is_terminal(self, state):
+        return state.level < 4
+
+    def actions(self, state):
+        yield 0
+        if state.place == 17:
+            yield 1
+
+    def outcomes(self, state, action):
+        if action == 1:
+            yield 0.5, Place(0, state.level - state.level % 4 + (state.level + 1) % 4, 0)
+            yield 0.5, Place(0, state.level - 4, 29)
+            return
+        below = state.level + 4 if self.rises and 5 < state.level < 12 else state.level - 4
+        yield 0.5, Place(0, below, (7 * state.place) % 30)
+        yield 0.5, Place(0, state.level, (state.place + 1) % 30)
+
+    def payoff(self, state, player):
+        return float((state.place * 11 + state.level * 5) % 13)
+
+    def tier(self, state):
+        return state.level // 4
+
+    def box(self):
+        return {"player": (0, 0), "level": (4, 4 * self.height + 3), "place": (0, 29)}

@@ -86,6 +86,7 @@ COMMANDS = {
     "tournament": "gamedp.cli.tournament:tournament",
     "simulate": "gamedp.cli.evaluate:simulate",
     "referee": "gamedp.cli.small:referee",
+    "tables": "gamedp.cli.tables:tables",
     "endings": "gamedp.cli.small:endings",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",

@@ -50,6 +50,7 @@ class Explorer:
     """A running exploration: the growing arrays, and the ranges of the states' fields."""
 
     direct_size = DIRECT_SIZE
+    pause_after = NEW_TRANSITIONS
     LOOPED = (
         "codes", "table", "mask", "counters", "choice_offsets", "transition_offsets", "successors",
         "probabilities", "rewards", "labels", "players", "terminals", "payoffs", "rests",
@@ -168,7 +169,7 @@ class Explorer:
         return values.fields  # type: ignore[no-any-return] # numba has no types
 
     def _explore(self) -> int:
-        return self._run(explore_loop.explore_jit, "expand", self._expanding(), NEW_TRANSITIONS)
+        return self._run(explore_loop.explore_jit, "expand", self._expanding(), self.pause_after)
 
     def _expanding(self) -> NativeFunction:
         """Return the function that writes the choices of a state to the page."""

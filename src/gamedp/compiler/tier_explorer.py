@@ -87,7 +87,9 @@ class TierExplorer(Explorer):
         except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
             fall_back(rules.game, first_reason(error), must=True)
 
-    def explore(self, tier: int, rows: NDArray[np.int64]) -> TierExplorer:
+    def explore(
+        self, tier: int, rows: NDArray[np.int64], *, only_these: bool = False
+    ) -> TierExplorer:
         """Return a copy with all that was found in a tier, in arrays of their exact sizes.
 
         Parameters
@@ -96,19 +98,33 @@ class TierExplorer(Explorer):
         rows : (N, K) int64
             Fields of states of the tier, of which at least one is real. Those that are not are left
             out, and so are states that another one represents.
+        only_these : bool
+            Expand these, and hardly more; if not, all that they lead to in the tier as well.
         """
         self.counters[:] = 0
         self.table.fill(-1)
         self.found[explore_loop.TIER] = tier
         self._seed(rows)
         entered = int(self.counters[explore_loop.STATES])
-        if entered:
+        if only_these:
+            self.pause_after = entered
+            while (left := entered - int(self.counters[explore_loop.NEXT])) > 0:
+                self.pause_after = left  # each has a transition at least
+                self._mend(self._guarded(self._explore, self._explain))
+            del self.pause_after  # back to that of all
+        elif entered:
             self._explore_all()
         found = self._copied()
         found.entered = entered
         found.states = PackedTable(self.layout, self.codec, found.codes)
         found.is_fenced = np.isnan(found.payoffs[:, 0])
         return found
+
+    def steps(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the states before and after each transition of what was found."""
+        choices = np.repeat(np.arange(len(self.labels)), np.diff(self.transition_offsets))
+        states = np.repeat(np.arange(len(self.choice_offsets) - 1), np.diff(self.choice_offsets))
+        return states[choices], self.successors.astype(np.int64)
 
     def model(self) -> Model:
         """Return the model of what was found, once the fenced ends have payoffs."""
@@ -134,7 +150,7 @@ class TierExplorer(Explorer):
         for counter, names in counts:
             for name in names:
                 setattr(found, name, getattr(self, name)[: int(self.counters[counter])].copy())
-        states, choices = len(found.codes), len(found.labels)
+        states, choices = int(self.counters[explore_loop.NEXT]), len(found.labels)
         found.choice_offsets = self.choice_offsets[: states + 1].copy()
         found.transition_offsets = self.transition_offsets[: choices + 1].copy()
         return found

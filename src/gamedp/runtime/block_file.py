@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK = 1 << 16
-"""Number of bytes of a block before compression."""
+"""Largest number of bytes of a block before compression, and the usual one."""
 
 LARGEST_HEADER = 1 << 26
 """Largest number of bytes of the first line: two numbers for each block."""
@@ -42,7 +42,9 @@ STALE = 3600.0
 """Seconds after which an incomplete file counts as left over from a killed process."""
 
 
-def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) -> None:
+def write_blocks(
+    path: Path, content: dict[str, Any], data: NDArray[np.int8], size: int = BLOCK
+) -> None:
     """Write bytes to a file: all of them, or none.
 
     Parameters
@@ -51,6 +53,9 @@ def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) ->
     content : dict
         A description of the bytes as JSON data.
     data : (N,) int8
+    size : int
+        The number of bytes of a block, a multiple of 8: where little is read at a time, smaller
+        blocks are faster.
 
     Raises
     ------
@@ -58,8 +63,8 @@ def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) ->
         If that is not possible; then what was there before still is.
     """
     blocks = [
-        zlib.compress(data[first : first + BLOCK].tobytes(), LEVEL)
-        for first in range(0, len(data), BLOCK)
+        zlib.compress(data[first : first + size].tobytes(), LEVEL)
+        for first in range(0, len(data), size)
     ]
     header = json.dumps(
         {
@@ -67,6 +72,7 @@ def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) ->
             "version": VERSION,
             "content": content,
             "bytes": len(data),
+            "size": size,
             "lengths": [len(block) for block in blocks],
             "crc32": [zlib.crc32(block) for block in blocks],
         }
@@ -99,11 +105,14 @@ class BlockFile:
     content : dict
         The same as for `write_blocks`.
     num_bytes : int
+    size : int
+        The number of bytes of a block; the last may have fewer.
     """
 
     path: Path
     content: dict[str, Any]
     num_bytes: int
+    size: int
     _starts: list[int]
     _crc32: list[int]
 
@@ -129,7 +138,8 @@ class BlockFile:
             starts = list(itertools.accumulate(found["lengths"], initial=start))
             if starts[-1] != end:
                 raise cls._damaged(path, f"it has {end:,} bytes, not {starts[-1]:,}")
-        return cls(path, found["content"], found["bytes"], starts, found["crc32"])
+        sizes = found["bytes"], found["size"]
+        return cls(path, found["content"], *sizes, starts, found["crc32"])
 
     @classmethod
     def _header(cls, path: Path, line: bytes) -> dict[str, Any]:
@@ -143,11 +153,13 @@ class BlockFile:
         if found.get("version") != VERSION:
             raise cls._damaged(path, "it is of another version of the format")
         lengths, sums, num_bytes = found.get("lengths"), found.get("crc32"), found.get("bytes")
+        size = found.setdefault("size", BLOCK)  # files of before had no other
         if (
             not isinstance(found.get("content"), dict)
             or not (isinstance(lengths, list) and isinstance(sums, list))
             or not all(type(each) is int and each >= 0 for each in (num_bytes, *lengths, *sums))
-            or {len(lengths), len(sums)} != {-(-int(num_bytes or 0) // BLOCK)}
+            or not (type(size) is int and 0 < size <= BLOCK and size % 8 == 0)
+            or {len(lengths), len(sums)} != {-(-int(num_bytes or 0) // size)}
         ):
             raise cls._damaged(path, "its beginning does not say which blocks there are")
         return found
@@ -160,6 +172,22 @@ class BlockFile:
     def __len__(self) -> int:
         """Return the number of blocks."""
         return len(self._crc32)
+
+    def check(self) -> None:
+        """Compare all blocks with their checksums, without unpacking them.
+
+        Raises
+        ------
+        DamagedFileError
+            If one is not what was written.
+        OSError
+            If the file cannot be read any more.
+        """
+        with open_plain(self.path) as file:
+            file.seek(self._starts[0])
+            for block, (first, last) in enumerate(itertools.pairwise(self._starts)):
+                if zlib.crc32(file.read(last - first)) != self._crc32[block]:
+                    raise self._damaged(self.path, f"block {block} does not match its checksum")
 
     def read(self, block: int) -> NDArray[np.int8]:
         """Return the bytes of one block.
@@ -177,7 +205,7 @@ class BlockFile:
             packed = file.read(last - first)
         if zlib.crc32(packed) != self._crc32[block]:
             raise self._damaged(self.path, f"block {block} does not match its checksum")
-        size = min(BLOCK, self.num_bytes - block * BLOCK)
+        size = min(self.size, self.num_bytes - block * self.size)
         inflate = zlib.decompressobj()
         try:
             data = inflate.decompress(packed, size + 1)

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import DamagedFileError
-from gamedp.runtime.block_file import BLOCK, BlockFile
+from gamedp.runtime.block_file import BlockFile
 from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class TierBlock:
     @property
     def length(self) -> int:
         """The number of places that are read together."""
-        return BLOCK // self.dtype.itemsize
+        return self.file.size // self.dtype.itemsize
 
     def read(self, part: int) -> NDArray[Any]:
         """Return one part as it is kept, `length` places; raise DamagedFileError if it is wrong."""

@@ -1,4 +1,4 @@
-"""Valuing the positions of a tier: explored and solved like any model, with known ends below.
+"""Valuing the positions of a block: explored and solved like any model, with known ends below.
 
 Let the value of each end be known within e, and let play leave the tier almost surely whatever the
 players do. Then the values of the tier move by no more than e if those of the ends are replaced by
@@ -34,12 +34,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Filler"]
 
+LOOKED_AT = 8
+"""Number of places of a row that are looked at for where they lead, when a tier is cut."""
+
 MAX_SWEEPS = 1_000_000
 """Largest number of sweeps over one component."""
 
 
 class Filler:
-    """Values tiers of a game, one after the other.
+    """Values blocks of a game, one after the other.
 
     Parameters
     ----------
@@ -49,7 +52,7 @@ class Filler:
     tolerance : float
         The largest width of bounds in the whole table.
     max_bytes : float or None
-        Of the model of a tier; nine tenths of the free memory if not given.
+        Of the model of a block; nine tenths of the free memory if not given.
     """
 
     def __init__(self, plan: Plan, look: Look, tolerance: float, max_bytes: float | None) -> None:
@@ -58,12 +61,50 @@ class Filler:
         )
         self._plan = plan
         self._look = look
-        self._share = tolerance / (4 * len(plan.tiers))
+        self._share = tolerance / (4 * len(np.unique(plan.tiers)))
         budget = ExplorationBudget(limits, None)
         self._explorer = TierExplorer(plan.rules, plan.layout, budget, plan.box, plan.first)
 
+    def cut(self, size: int) -> Plan:
+        """Return the plan with tiers of more than `size` places cut into several blocks.
+
+        What leads to each other is to lie in one block, or it is explored for both. That is looked
+        up at some places of each row, so for a fraction of what exploring the tiers takes.
+        """
+        plan = self._plan
+        parts = np.zeros(len(plan.levels), np.int64)
+        for level in range(len(plan.tiers)):
+            if plan.size(level) > size:
+                parts[plan.rows(level)] = self._parts(level, size)
+        return plan.cut(parts)
+
+    def _parts(self, level: int, size: int) -> Integers:
+        """Return the part of each row of a tier."""
+        import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
+
+        plan, count = self._plan, self._plan.count(level)
+        numbers = np.unique(np.linspace(0, plan.depth - 1, LOOKED_AT).astype(np.int64))
+        fields = plan.fields_of(plan.rows(level), numbers)
+        found = self._explorer.explore(int(plan.tiers[level]), fields, only_these=True)
+        levels, places = plan.places(found.states.fields())
+        before, after = found.steps()
+        is_inside = (levels[before] == level) & (levels[after] == level)
+        steps = places[before[is_inside]] % count, places[after[is_inside]] % count
+        graph = scipy.sparse.coo_array((np.ones(len(steps[0])), steps), (count, count))
+        _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
+        # Components in the order of their first rows, and as many in a part as make up its share.
+        _, firsts, which, sizes = np.unique(
+            labels, return_index=True, return_inverse=True, return_counts=True
+        )
+        order = np.argsort(firsts)
+        begins = np.empty(len(sizes), np.int64)
+        begins[order] = np.cumsum(sizes[order]) - sizes[order]
+        number = -(-plan.size(level) // size)
+        found_parts: Integers = (begins * number // count)[which]
+        return found_parts
+
     def fill(self, level: int) -> tuple[NDArray[np.int8], dict[str, Any]]:
-        """Return the block of a level, as `encoded`; the levels below it must be there.
+        """Return a block, as `encoded`; those of lower tiers must be there.
 
         Raises
         ------
@@ -75,13 +116,12 @@ class Filler:
             If the tier takes too much memory.
         """
         plan = self._plan
-        found = self._explorer.explore(int(plan.tiers[level]), plan.rows(level))
         values = np.full(plan.size(level), np.nan)
-        if not found.entered:
+        found, levels, places = self._explored(level)
+        own = np.flatnonzero(levels[: found.entered] == level)
+        if not len(own):
             return encoded(values, 0.0, np.inf)
         fenced = found.terminals[found.is_fenced]
-        levels, places = plan.places(found.states.fields())
-        self._check(level, found, levels)
         below, errors = self._look(levels[fenced], places[fenced])
         if np.isnan(below).any():
             self._refuse(found, int(fenced[np.isnan(below).argmax()]), "is no position: is_state "
@@ -95,14 +135,37 @@ class Filler:
         run.errors[fenced] = errors
         with np.errstate(over="ignore", invalid="ignore"):  # no bound is proven then
             sweep_components(run, MAX_SWEEPS)
-        values[places[: found.entered]] = run.values[: found.entered]
-        return encoded(values, float(run.errors[: found.entered].max()), self._share)
+        values[places[own]] = run.values[own]
+        return encoded(values, float(run.errors[own].max()), self._share)
 
-    def _check(self, level: int, found: TierExplorer, levels: Integers) -> None:
+    def _explored(self, level: int) -> tuple[TierExplorer, Integers, Integers]:
+        """Return what is found from a block on, and where it stands.
+
+        If play leads to other blocks of the tier, rows of these are explored along with it.
+        """
+        plan = self._plan
+        tier, rows = int(plan.tiers[level]), plan.rows(level)
+        while True:
+            found = self._explorer.explore(tier, plan.fields_of(rows))
+            levels, places = plan.places(found.states.fields())
+            is_end = np.zeros(len(levels), np.bool_)
+            is_end[found.terminals] = True
+            strays = found.entered + np.flatnonzero(~is_end[found.entered :])
+            known = strays[(levels[strays] >= 0) & (plan.tiers[levels[strays]] == tier)]
+            more = np.setdiff1d(plan.rows_at(levels[known], places[known]), rows)
+            if not len(more):
+                break
+            rows = np.concatenate([rows, more])
+        self._check(tier, found, levels)
+        if len(strays):
+            self._refuse(found, int(strays[0]), f"is of the same tier, {tier}, but no position: "
+                         "it is outside the box, or is_state is false there")  # fmt: skip
+        return found, levels, places
+
+    def _check(self, tier: int, found: TierExplorer, levels: Integers) -> None:
         """Raise if states are not where the game says they are."""
-        plan, entered = self._plan, found.entered
-        tier = int(plan.tiers[level])
-        wrong = np.flatnonzero(levels[:entered] != level)
+        plan, entered = self._plan, levels[: found.entered]
+        wrong = np.flatnonzero((entered < 0) | (plan.tiers[entered] != tier))
         if len(wrong):
             state = found.states.state(int(wrong[0]))
             message = (
@@ -111,16 +174,11 @@ class Filler:
                 "tier."
             )
             raise InvalidModelError(message)
-        is_end = np.zeros(len(levels), np.bool_)
-        is_end[found.terminals] = True
-        if len(strays := np.flatnonzero(~is_end[entered:])):
-            self._refuse(found, entered + int(strays[0]), f"is of the same tier, {tier}, but no "
-                         "position: it is outside the box, or is_state is false there")  # fmt: skip
         fenced = found.terminals[found.is_fenced]
         outside = fenced[levels[fenced] < 0]
         if len(outside):
             self._refuse(found, int(outside[0]), "is outside the box")
-        higher = fenced[levels[fenced] >= level]
+        higher = fenced[plan.tiers[levels[fenced]] >= tier]
         if len(higher):
             state = found.states.state(int(higher[0]))
             self._refuse(found, int(higher[0]), f"is of tier {plan.rules.game.tier(state)}; tier() "

@@ -1,7 +1,8 @@
-"""Where each position of a table stands: the tiers of a game, and the numbers of their positions.
+"""Where each position of a table stands: the blocks of a game, and the numbers of their positions.
 
-The fields that `tier` reads tell the tier; call their values a row. Within a tier, rows run fastest
-and the other fields slowest. So positions of lower tiers that play leads to lie together.
+The fields that `tier` reads tell the tier; call their values a row. A block is all rows of a tier,
+or some of them if there are many positions. Within a block, rows run fastest and the other fields
+slowest. So positions of lower tiers that play leads to lie together.
 """
 
 from __future__ import annotations
@@ -31,11 +32,9 @@ from gamedp.runtime.encoding import encode_object
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from numpy.typing import NDArray
-
     from gamedp.runtime.arrays import Integers
 
-__all__ = ["IDENTIFIED", "Plan"]
+__all__ = ["IDENTIFIED", "MAX_PLACES", "Plan"]
 
 IDENTIFIED = ("tier", "is_state", "player", "reward", "canonical")
 """Methods on which tables depend, besides those of every game."""
@@ -62,13 +61,15 @@ class Plan:
     read, others : list of int
         The fields that `tier` reads, and the others.
     tiers : (L,) int64
-        All tiers from the lowest up. The place of a tier here is its level.
-    levels : (R,) int32
+        The tier of each block, from the lowest up. The place of a block here is its level.
+    levels : (R,) int64
         The level of each row.
+    order : (R,) int64
+        All rows, those of a level one after the other.
+    starts : (L + 1,) int64
+        Where each level begins there.
     ranks : (R,) int64
         The number of each row among those of its level.
-    counts : (L,) int64
-        The number of rows of each level.
     """
 
     rules: Rules
@@ -78,19 +79,20 @@ class Plan:
     read: list[int]
     others: list[int]
     tiers: Integers
-    levels: NDArray[np.int32]
+    levels: Integers
+    order: Integers
+    starts: Integers
     ranks: Integers
-    counts: Integers
 
     @classmethod
-    def of(cls, game: Any, given: Integers | None = None) -> Plan:
-        """Return the plan of a game's tables.
+    def of(cls, game: Any, packed: Integers | None = None) -> Plan:
+        """Return the plan of a game's tables; a tier is one block, or as `packed` says.
 
         Parameters
         ----------
         game
-        given : (R,) int64, optional
-            The tier of each row, if it is known.
+        packed : (N,) int64, optional
+            The same as `packed` of a plan of this game.
 
         Raises
         ------
@@ -98,6 +100,8 @@ class Plan:
             If the game has no tiers, no box, or more than two players.
         InvalidModelError
             If a tier is not an integer of 64 bits.
+        InvalidParameterError
+            If `packed` is of no plan of this game.
         """
         rules = Rules(game)
         name = type(game).__name__
@@ -132,20 +136,27 @@ class Plan:
                 f"{MAX_ROWS:,} and {MAX_PLACES:,}. Let tier() read few fields, each as state.name."
             )
             raise LimitExceededError(message, states=places, choices=0, transitions=0)
-        if given is None:
-            given = _tiers_of_rows(rules, layout, box, read, rows)
-        if len(given) != rows:
-            message = f"there are {len(given):,} tiers for {rows:,} rows."
-            raise InvalidParameterError(message)
-        tiers, levels, counts = np.unique(given, return_inverse=True, return_counts=True)
-        order = np.argsort(levels, kind="stable")
-        ranks = np.empty(rows, np.int64)
-        ranks[order] = np.arange(rows) - np.repeat(np.cumsum(counts) - counts, counts)
+        if packed is None:
+            found = np.unique(_tiers_of_rows(rules, layout, box, read, rows), return_inverse=True)
+        else:
+            found = _unpacked(packed, rows)
         others = [k for k in range(len(box)) if k not in read]
-        return cls(
-            rules, layout, box, first, read, others,
-            tiers, levels.astype(np.int32), ranks, counts.astype(np.int64),
-        )  # fmt: skip
+        return cls(rules, layout, box, first, read, others, *_numbered(*found))
+
+    def cut(self, parts: Integers) -> Plan:
+        """Return a plan with smaller blocks.
+
+        Parameters
+        ----------
+        parts : (R,) int64
+            Of each row, the number of its part of its block.
+        """
+        numbers = self.levels * (int(parts.max()) + 1) + parts
+        _, firsts, levels = np.unique(numbers, return_index=True, return_inverse=True)
+        tiers, levels, order, starts, ranks = _numbered(self.tiers[self.levels[firsts]], levels)
+        return attrs.evolve(
+            self, tiers=tiers, levels=levels, order=order, starts=starts, ranks=ranks
+        )
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -168,34 +179,51 @@ class Plan:
         return {"game": encode_object(game), "rules": digest, "box": box}
 
     @property
-    def given(self) -> Integers:
-        """The tier of each row, (R,) int64."""
-        return self.tiers[self.levels]
+    def packed(self) -> Integers:
+        """The tiers of blocks, and the level of each row, in one array."""
+        return np.concatenate([[len(self.tiers)], self.tiers, self.levels])
+
+    def part(self, level: int) -> int:
+        """Return the number of a block among those of its tier."""
+        return level - int(np.searchsorted(self.tiers, self.tiers[level]))
+
+    def count(self, level: int) -> int:
+        """Return the number of rows of a block."""
+        return int(self.starts[level + 1] - self.starts[level])
 
     def size(self, level: int) -> int:
-        """Return the number of places of a level."""
-        return int(self.counts[level]) * self._depth
+        """Return the number of places of a block."""
+        return self.count(level) * self.depth
 
     @property
-    def _depth(self) -> int:
-        """The number of values of the fields that `tier` does not read."""
+    def depth(self) -> int:
+        """The number of places of a row."""
         return math.prod(self._extents(self.others))
 
     def _extents(self, which: list[int]) -> tuple[int, ...]:
         return tuple(self.box[k][1] + 1 - self.box[k][0] for k in which)
 
     def rows(self, level: int) -> Integers:
-        """Return the fields of all places of a level, (size, K)."""
-        rows = np.flatnonzero(self.levels == level)
-        fields = np.empty((self._depth, len(rows), len(self.box)), np.int64)
+        """Return the rows of a block."""
+        return self.order[self.starts[level] : self.starts[level + 1]]
+
+    def fields_of(self, rows: Integers, numbers: Integers | None = None) -> Integers:
+        """Return the fields of all places of some rows, or of those with some numbers, (N, K)."""
+        if numbers is None:
+            numbers = np.arange(self.depth)
+        fields = np.empty((len(numbers), len(rows), len(self.box)), np.int64)
         for k, values in zip(self.read, _unravelled(rows, self._extents(self.read)), strict=True):
             fields[:, :, k] = values + self.box[k][0]
-        numbers = np.arange(self._depth)
         for k, values in zip(
             self.others, _unravelled(numbers, self._extents(self.others)), strict=True
         ):
             fields[:, :, k] = values[:, None] + self.box[k][0]
         return fields.reshape(-1, len(self.box))
+
+    def rows_at(self, levels: Integers, places: Integers) -> Integers:
+        """Return the rows of places."""
+        counts = self.starts[levels + 1] - self.starts[levels]
+        return self.order[self.starts[levels] + places % counts]
 
     def places(self, fields: Integers) -> tuple[Integers, Integers]:
         """Return the levels and places of states, given their fields; -1 for those outside."""
@@ -208,8 +236,9 @@ class Plan:
                 np.multiply(number, extent, out=number)
                 np.add(number, offsets, out=number)
         rows, numbers = np.where(inside, found, 0)
-        levels = self.levels[rows].astype(np.int64)
-        places = numbers * self.counts[levels] + self.ranks[rows]
+        levels = self.levels[rows]
+        counts = self.starts[levels + 1] - self.starts[levels]
+        places = numbers * counts + self.ranks[rows]
         return np.where(inside, levels, -1), np.where(inside, places, -1)
 
     def fields(self, state: Hashable) -> list[int]:
@@ -242,12 +271,12 @@ class Plan:
                 found = found * (last + 1 - first) + fields[k] - first
             row, number = (found, number) if is_read else (row, found)
         level = int(self.levels[row])
-        return level, number * int(self.counts[level]) + int(self.ranks[row])
+        return level, number * self.count(level) + int(self.ranks[row])
 
     def state(self, level: int, place: int) -> Any:
         """Return the state at a place."""
-        number, rank = divmod(place, int(self.counts[level]))
-        row = int(np.flatnonzero(self.levels == level)[rank])
+        number, rank = divmod(place, self.count(level))
+        row = int(self.order[self.starts[level] + rank])
         fields = np.empty(len(self.box), np.int64)
         for which, found in ((self.read, row), (self.others, number)):
             for k, value in zip(which, _unravelled(found, self._extents(which)), strict=True):
@@ -257,6 +286,33 @@ class Plan:
 
 def _unravelled(numbers: Any, extents: tuple[int, ...]) -> Any:
     return np.unravel_index(numbers, extents) if extents else ()
+
+
+def _numbered(
+    tiers: Integers, levels: Integers
+) -> tuple[Integers, Integers, Integers, Integers, Integers]:
+    """Return these, the rows in the order of levels, where each level begins there, and ranks."""
+    levels = levels.astype(np.int64)
+    order = np.argsort(levels, kind="stable")
+    counts = np.bincount(levels, minlength=len(tiers))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    ranks = np.empty(len(levels), np.int64)
+    ranks[order] = np.arange(len(levels)) - np.repeat(starts[:-1], counts)
+    return tiers, levels, order, starts, ranks
+
+
+def _unpacked(packed: Integers, rows: int) -> tuple[Integers, Integers]:
+    """Return the tiers and levels that were packed for so many rows."""
+    count = int(packed[0]) if len(packed) else 0
+    tiers, levels = np.split(packed[1:], [max(count, 0)])
+    is_sound = 0 < count == len(tiers) and len(levels) == rows
+    if not is_sound or not np.array_equal(np.unique(levels), np.arange(count)):
+        message = f"these are not the levels of {rows:,} rows."
+        raise InvalidParameterError(message)
+    if (tiers[1:] < tiers[:-1]).any():
+        message = "these tiers are not in order."
+        raise InvalidParameterError(message)
+    return tiers, levels
 
 
 def _fields_of_tier(game: Any, names: list[str]) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import hashlib
 import itertools
 import json
@@ -26,10 +28,12 @@ from gamedp.runtime.limit import Budget, callback_of, shows_progress
 from gamedp.tables.blocks import TierBlock, bytes_of
 from gamedp.tables.checking import action_bounds, verify_samples
 from gamedp.tables.filling import Filler
-from gamedp.tables.plan import Plan
+from gamedp.tables.plan import MAX_PLACES, Plan
+from gamedp.tables.workers import Makers
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
@@ -41,8 +45,11 @@ __all__ = ["Tables", "tabulate"]
 PLAN = "plan.blocks"
 """The file of a folder that is written first and then never changed."""
 
-KEPT_PARTS = 1 << 12
-"""Number of parts of blocks, of 64 KiB each, that are kept in memory."""
+PART = 1 << 13
+"""Number of bytes of a part of a block: all that is read where a single position is looked up."""
+
+KEPT_PARTS = 1 << 14
+"""Number of parts that are kept in memory: 128 MiB."""
 
 SAMPLES = 100
 """Number of positions that are verified when blocks have been made."""
@@ -61,19 +68,26 @@ class Tables:
         Where each position stands.
     tolerance : float
         The largest width of bounds.
+    block_size : int
+        The number of places beyond which a tier is cut into blocks.
+    digest : str
+        Of everything that the bytes of blocks depend on, in hexadecimal.
     guarantee : Guarantee
         Always ``TWO_SIDED``: what is not proven is not kept.
     """
 
     guarantee = Guarantee.TWO_SIDED
 
-    def __init__(self, folder: Path, plan: Plan, tolerance: float) -> None:
+    def __init__(self, folder: Path, plan: Plan, tolerance: float, block_size: int) -> None:
         self.game = plan.rules.game
         self.folder = folder
         self.tolerance = tolerance
+        self.block_size = block_size
         self.plan = plan
-        self._identity = {**plan.identity, "tolerance": tolerance}
-        self._digest = hashlib.sha256(json.dumps(self._identity).encode()).hexdigest()
+        self._identity = {**plan.identity, "tolerance": tolerance, "block_size": block_size}
+        digest = hashlib.sha256(json.dumps(self._identity).encode())
+        digest.update(plan.packed.astype("<i8").tobytes())
+        self.digest = digest.hexdigest()
         self._blocks: dict[int, TierBlock] = {}
         self._parts: dict[tuple[int, int], NDArray[Any]] = {}
 
@@ -106,16 +120,19 @@ class Tables:
         """
         path = as_path(folder) / PLAN
         file = BlockFile.open(path)
-        tolerance = file.content.get("tolerance")
-        if type(tolerance) is not float or not 0 < tolerance < math.inf:
-            message = f"{path} is damaged: it names no tolerance."
+        tolerance, size = (file.content.get(name) for name in ("tolerance", "block_size"))
+        if (
+            not (type(tolerance) is float and 0 < tolerance < math.inf)
+            or not (type(size) is int and 0 < size < 2**63)
+        ):  # fmt: skip
+            message = f"{path} is damaged: it names no tolerance, or no size of blocks."
             raise DamagedFileError(message)
         # The numbers below are those of the rules, and not of the file, until these are compared.
         found = b"".join(file.read(part).tobytes() for part in range(len(file)))
-        given = np.frombuffer(found[: len(found) // 8 * 8], "<i8").astype(np.int64)
+        packed = np.frombuffer(found[: len(found) // 8 * 8], "<i8").astype(np.int64)
         try:
-            tables = cls(path.parent, Plan.of(game, given), tolerance)
-        except InvalidParameterError:  # there are not as many tiers as the game has rows
+            tables = cls(path.parent, Plan.of(game, packed), tolerance, size)
+        except InvalidParameterError:  # there are not as many levels as the game has rows
             tables = None
         if tables is None or tables._identity != file.content:  # noqa: SLF001 - of this very class
             message = (
@@ -127,34 +144,51 @@ class Tables:
 
     def __repr__(self) -> str:
         """Return a summary of what is there."""
-        made = sum(self._has(level) for level in range(self.num_tiers))
-        return f"<Tables of {shown(self.game)}: {made:,} of {self.num_tiers:,} tiers>"
+        blocks = "" if self.num_blocks == self.num_tiers else f" in {self.num_blocks:,} blocks"
+        missing = [level for level in range(self.num_blocks) if not self._has(level)]
+        made = self.num_tiers - len(np.unique(self.plan.tiers[missing]))
+        return f"<Tables of {shown(self.game)}: {made:,} of {self.num_tiers:,} tiers{blocks}>"
 
     @property
     def num_tiers(self) -> int:
         """The number of tiers, made or not."""
+        return len(np.unique(self.plan.tiers))
+
+    @property
+    def num_blocks(self) -> int:
+        """The number of blocks, a file each, made or not."""
         return len(self.plan.tiers)
+
+    @property
+    def num_made(self) -> int:
+        """The number of blocks that are made."""
+        return len(self._made())
 
     @property
     def width(self) -> float:
         """The largest distance of the bounds of a value, over all tiers that are made."""
-        made = [level for level in range(self.num_tiers) if self._has(level)]
-        return 2 * max((self._block(level).error for level in made), default=0.0)
+        return 2 * max((self._block(level).error for level in self._made()), default=0.0)
 
     @property
     def num_bytes(self) -> int:
         """The number of bytes of all files."""
-        paths = [self.folder / PLAN, *(map(self._path, range(self.num_tiers)))]
+        paths = [self.folder / PLAN, *(map(self._path, range(self.num_blocks)))]
         return sum(path.stat().st_size for path in paths if path.is_file())
 
     def _path(self, level: int) -> Path:
-        return self.folder / f"tier-{level:06d}.blocks"
+        number, part = int(self.plan.tiers[level]), self.plan.part(level)
+        return self.folder / f"tier-{number:06d}-{part:04d}.blocks"
+
+    def _made(self) -> list[int]:
+        """Return the levels whose files are there."""
+        return [level for level in range(self.num_blocks) if self._has(level)]
 
     def _has(self, level: int) -> bool:
         return level in self._blocks or self._path(level).exists()
 
     def _content(self, level: int) -> dict[str, Any]:
-        return {"plan": self._digest, "tier": int(self.plan.tiers[level])}
+        tier, part = int(self.plan.tiers[level]), self.plan.part(level)
+        return {"plan": self.digest, "tier": tier, "part": part}
 
     def _block(self, level: int) -> TierBlock:
         """Return a block; raise UnknownStateError if it has not been made."""
@@ -185,10 +219,11 @@ class Tables:
 
     def _look(self, levels: Integers, places: Integers) -> tuple[Floats, Floats]:
         """Return the values and errors of positions; NaN for none."""
-        order = np.lexsort((places, levels))
+        order = np.argsort(levels * MAX_PLACES + places)
         levels, places = levels[order], places[order]
-        distinct, which = np.unique(levels, return_inverse=True)
-        blocks = list(map(self._block, distinct.tolist()))
+        is_next = np.diff(levels, prepend=-1) > 0
+        which = np.cumsum(is_next) - 1
+        blocks = list(map(self._block, levels[is_next].tolist()))
         heads = np.array([(one.low, one.step, one.none, one.error) for one in blocks])
         low, step, none, error = heads.reshape(-1, 4)[which].T
         length = np.array([block.length for block in blocks], np.int64)[which]
@@ -286,13 +321,11 @@ class Tables:
     def damaged(self) -> list[Path]:
         """Return the files that are not what was written; :func:`tabulate` makes them again."""
         found = []
-        for level in filter(self._has, range(self.num_tiers)):
+        for level in self._made():
             try:
-                block = TierBlock.open(
+                TierBlock.open(
                     self._path(level), self._content(level), self.plan.size(level)
-                )
-                for part in range(len(block.file)):
-                    block.read(part)
+                ).file.check()
             except DamagedFileError:
                 found.append(self._path(level))
         return found
@@ -308,7 +341,7 @@ class Tables:
         Parameters
         ----------
         samples : int or None
-            The least number of places to check. None makes every tier again, as :func:`tabulate`
+            The least number of places to check. None makes every block again, as :func:`tabulate`
             does, and compares all bytes.
         generator : numpy.random.Generator, optional
             The source of randomness; the same positions each time if not given.
@@ -334,7 +367,7 @@ class Tables:
         ...     tables.verify(100) >= 100
         True
         """
-        made = [level for level in range(self.num_tiers) if self._has(level)]
+        made = self._made()
         if samples is not None:
             if samples < 1:
                 message = f"samples is {shown(samples)}; it must be at least 1, or None for all."
@@ -342,45 +375,57 @@ class Tables:
             return verify_samples(
                 self, self.plan, made, samples, generator or np.random.default_rng(0)
             )
-        filler = self._filler(None)
+        filler = self.filler(None)
         for level in made:
             data, described = filler.fill(level)
             block = self._block(level)
             content = {**self._content(level), **described}
             if block.file.content != content or bytes_of(block) != data.tobytes():
-                message = f"{block.file.path} does not hold what its tier comes to when made again."
+                message = (
+                    f"{block.file.path} does not hold what its block comes to when made again."
+                )
                 raise DamagedFileError(message)
         return sum(map(self.plan.size, made))
 
     @classmethod
-    def begin(cls, folder: Path, game: Any, tolerance: float) -> Self:
+    def begin(cls, folder: Path, game: Any, tolerance: float, block_size: int) -> Self:
         """Return the tables of a folder, whose plan is written if it is new.
 
         Raises
         ------
         InvalidParameterError
-            If they are made with another tolerance.
+            If they are made with another tolerance or another size of blocks.
         """
         folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(folder)
         try:
             tables = cls.open(folder, game)
         except FileNotFoundError:
-            tables = cls(folder, Plan.of(game), tolerance)
-            rows = tables.plan.given.astype("<i8")
-            write_blocks(folder / PLAN, tables._identity, rows.view(np.int8))
-        if tables.tolerance != tolerance:
-            message = (
-                f"the tables in {folder} are made with tolerance={tables.tolerance:g}, not "
-                f"{tolerance:g}; ask for that, or choose another folder."
-            )
-            raise InvalidParameterError(message)
+            tables = cls(folder, Plan.of(game), tolerance, block_size)
+            if max(map(tables.plan.size, range(tables.num_blocks))) > block_size:
+                cut = tables.filler(None).cut(block_size)
+                tables = cls(folder, cut, tolerance, block_size)
+            packed = tables.plan.packed.astype("<i8")
+            write_blocks(folder / PLAN, tables._identity, packed.view(np.int8))
+        for name, asked in (("tolerance", tolerance), ("block_size", block_size)):
+            if (found := getattr(tables, name)) != asked:
+                message = (
+                    f"the tables in {folder} are made with {name}={found:g}, not {asked:g}; ask "
+                    "for that, or choose another folder."
+                )
+                raise InvalidParameterError(message)
         return tables
 
-    def fill(self, last_tier: int | None, max_bytes: float | None, budget: Budget) -> None:
-        """Make the tiers that are missing or damaged, from the lowest up; see :func:`tabulate`."""
+    def fill(
+        self,
+        last_tier: int | None,
+        max_bytes: float | None,
+        budget: Budget,
+        executor: Executor | None,
+    ) -> None:
+        """Make the blocks that are missing or damaged, from the lowest up; see :func:`tabulate`."""
         plan = self.plan
-        wanted = self.num_tiers
+        wanted = self.num_blocks
         if last_tier is not None:
             wanted = int(np.searchsorted(plan.tiers, last_tier, "right"))
         bad = set(self.damaged())
@@ -389,31 +434,47 @@ class Tables:
         ]
         if not missing:
             return
-        filler = self._filler(max_bytes)
         total, done = sum(map(plan.size, missing)), 0
-        for level in missing:
-            tier = int(plan.tiers[level])
-            if budget.is_late:
-                message = (
-                    f"tabulate stopped at its limit of {budget.max_seconds:g} seconds before tier "
-                    f"{tier}. Call again: it goes on with what is in {self.folder}. The tables so "
-                    "far are the .solution of this error."
-                )
-                raise NotSolvedError(message, self)
-            data, described = filler.fill(level)
-            if not 2 * described["error"] <= self.tolerance:
-                message = (
-                    f"the bounds are {2 * described['error']:.3g} apart in tier {tier}, and the "
-                    f"tolerance is {self.tolerance:g}: rounding allows no less, and higher tiers "
-                    "are not closer. Ask for a larger tolerance in another folder. The tables so "
-                    "far are the .solution of this error."
-                )
-                raise NotSolvedError(message, self)
-            write_blocks(self._path(level), {**self._content(level), **described}, data)
-            self._forget(level)
-            done += plan.size(level)
-            budget.report(done, total, f"tier {tier}")
+        make = Makers(self, max_bytes, executor)
+        for tier, levels in itertools.groupby(missing, lambda level: int(plan.tiers[level])):
+            if not done:
+                self._stop_if_late(budget, tier)
+            with contextlib.closing(make.blocks(list(levels))) as made:
+                for level, error in made:
+                    self._refuse_wide(error, tier)
+                    self._forget(level)
+                    done += plan.size(level)
+                    budget.report(done, total, f"tier {tier}")
+                    if done < total:
+                        self._stop_if_late(budget, tier)
         self.verify(SAMPLES)
+
+    def _stop_if_late(self, budget: Budget, tier: int) -> None:
+        if budget.is_late:
+            message = (
+                f"tabulate stopped at its limit of {budget.max_seconds:g} seconds in tier {tier}. "
+                f"Call again: it goes on with what is in {self.folder}. The tables so far are the "
+                ".solution of this error."
+            )
+            raise NotSolvedError(message, self)
+
+    def _refuse_wide(self, error: float, tier: int) -> None:
+        if not 2 * error <= self.tolerance:
+            message = (
+                f"the bounds are {2 * error:.3g} apart in tier {tier}, and the tolerance is "
+                f"{self.tolerance:g}: rounding allows no less, and higher tiers are not closer. "
+                "Ask for a larger tolerance in another folder. The tables so far are the .solution "
+                "of this error."
+            )
+            raise NotSolvedError(message, self)
+
+    def make(self, filler: Filler, level: int) -> float:
+        """Make a block; return its error. It is written unless that is too large."""
+        data, described = filler.fill(level)
+        error: float = described["error"]
+        if 2 * error <= self.tolerance:
+            write_blocks(self._path(level), {**self._content(level), **described}, data, PART)
+        return error
 
     def _forget(self, level: int) -> None:
         """Read a block anew when it is looked at next."""
@@ -421,7 +482,8 @@ class Tables:
         for key in [key for key in self._parts if key[0] == level]:
             del self._parts[key]
 
-    def _filler(self, max_bytes: float | None) -> Filler:
+    def filler(self, max_bytes: float | None) -> Filler:
+        """Return what values blocks of these tables."""
         return Filler(self.plan, self._look, self.tolerance, max_bytes)
 
     def number_at(self, level: int, place: int) -> float:
@@ -431,12 +493,14 @@ class Tables:
 
 
 @shows_progress
-def tabulate(
+def tabulate(  # noqa: PLR0913 - what is usually set in one call
     game: Any,
     folder: str | Path,
     *,
     last_tier: int | None = None,
     tolerance: float = 1e-6,
+    block_size: int = 1 << 16,
+    executor: Executor | None = None,
     max_bytes: float | None = None,
     max_seconds: float = float("inf"),
     progress: ProgressCallback | bool | None = None,
@@ -447,18 +511,18 @@ def tabulate(
     and where these are, by two methods besides the rules:
 
     ``tier(state) -> int``
-        Never rises along play. All positions of a tier are valued together, so a tier must fit in
-        memory, and all lower ones are on disk. It must answer in the whole box, and should read few
-        fields, each as ``state.name``. A state and its representative, by ``canonical``, are of one
-        tier.
+        Never rises along play. It must answer in the whole box, and should read few fields, each as
+        ``state.name``. A state and its representative, by ``canonical``, are of one tier.
     ``box() -> dict``
         The range ``(first, last)`` of each field of the positions in which play goes on, by its
         name. ``is_state(state)`` says which combinations are positions; all, if it is left out.
 
-    Each tier is explored and solved as a model of its own, with the values of lower tiers as ends
-    and their errors in its bounds. It is written as one file with a checksum when it is complete:
-    after an interruption, of whatever kind, the same call goes on. It makes files again that are
-    damaged. The bytes depend on the game and the tolerance alone.
+    A tier is a block, or several if it has more than `block_size` places: it is cut between values
+    of the fields that ``tier`` reads, where play does not lead across if possible. Each block is
+    explored and solved as a model of its own, which must fit in memory, with the values of lower
+    tiers as ends and their errors in its bounds. It is written as one file with a checksum when it
+    is complete: after an interruption, of whatever kind, the same call goes on. It makes files
+    again that are damaged. The bytes depend on the game, `tolerance` and `block_size` alone.
 
     Parameters
     ----------
@@ -470,10 +534,18 @@ def tabulate(
         The highest tier to make; all, if not given.
     tolerance : float
         The largest distance between the bounds of any value.
+    block_size : int
+        The number of places of the box beyond which a tier is cut. Smaller blocks take less memory
+        and keep more workers busy.
+    executor : concurrent.futures.Executor, optional
+        Its workers make the blocks of a tier side by side, such as those of a
+        ``ProcessPoolExecutor``. They must reach the folder, and processes must be able to import
+        the game's class. If not given, blocks are made here, one after the other.
     max_bytes : float, optional
-        Limit of the memory of the model of a tier; nine tenths of the free memory, if not given.
+        Limit of the memory of the model of a block, for each worker; nine tenths of the free
+        memory, if not given.
     max_seconds : float
-        The time limit, looked at after each tier.
+        The time limit, looked at after each block.
     progress : callable or bool, optional
         As for :func:`gamedp.solve`.
 
@@ -490,10 +562,10 @@ def tabulate(
     CompilationError
         If the rules cannot be compiled.
     LimitExceededError
-        If a tier takes too much memory.
+        If a block takes too much memory.
     NotSolvedError
-        After `max_seconds`, or if the tolerance is out of reach; its `solution` has the tables so
-        far.
+        After `max_seconds`, if a worker is lost, or if the tolerance is out of reach; its
+        `solution` has the tables so far.
     DamagedFileError
         If the folder is of another game, or its rules have changed.
     OSError
@@ -517,7 +589,15 @@ def tabulate(
     if not (given is None or isinstance(given, (int, np.integer))):
         message = f"last_tier is {shown(given)}; it must be an integer."
         raise InvalidParameterError(message)
+    size: Any = block_size
+    if not (isinstance(size, (int, np.integer)) and 0 < size < 2**63):
+        message = f"block_size is {shown(size)}; it must be a positive integer."
+        raise InvalidParameterError(message)
+    workers: Any = executor
+    if not (workers is None or isinstance(workers, concurrent.futures.Executor)):
+        message = f"executor is {shown(workers)}; it must be a concurrent.futures.Executor."
+        raise InvalidParameterError(message)
     budget = Budget(callback_of(progress), "solve", max_seconds)
-    tables = Tables.begin(as_path(folder), game, float(tolerance))
-    tables.fill(last_tier, max_bytes, budget)
+    tables = Tables.begin(as_path(folder), game, float(tolerance), int(size))
+    tables.fill(last_tier, max_bytes, budget, executor)
     return tables

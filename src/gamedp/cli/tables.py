@@ -1,0 +1,129 @@
+"""``gamedp tables``: makes tables of all positions, goes on with them, shows and verifies them."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, Literal
+
+import gamedp
+from gamedp.cli import report
+from gamedp.cli.games import make_ordinary_game
+from gamedp.cli.options import OUTPUT, Flag, GameName, GameSettings, OutputOptions
+from gamedp.cli.report import watch
+from gamedp.cli.texts import refuse
+from gamedp.rules.game import Rules
+from gamedp.runtime.machine import processors
+from gamedp.runtime.options import values_of
+
+
+def tables(  # noqa: PLR0913 - they are its options
+    game: GameName,
+    folder: Path,
+    /,
+    *,
+    settings: GameSettings = None,
+    show: Flag = False,
+    last_tier: int | None = None,
+    tolerance: float = 1e-6,
+    block_size: int = 1 << 16,
+    workers: int | None = None,
+    verify: int | Literal["all"] = 0,
+    max_seconds: float = float("inf"),
+    output: OutputOptions = OUTPUT,
+) -> None:
+    """Make tables of all positions of a game in a folder, or go on with those that are there.
+
+    Parameters
+    ----------
+    folder
+        Where the tables are, or will be.
+    show
+        Make nothing: show what is there.
+    last_tier
+        The highest tier to make; all, if not given.
+    tolerance
+        The largest distance between the bounds of any value.
+    block_size
+        The number of places beyond which a tier is cut into blocks.
+    workers
+        The number of processes that make the blocks of a tier side by side; one for each processor
+        if not given.
+    verify
+        Check this many positions against those that follow; or all, by making every block again.
+    max_seconds
+        Stop with an error after this many seconds; what is complete is kept.
+    """
+    made = make_ordinary_game(game, settings or (), command="tables")
+    number = processors() if workers is None else workers
+    if number < 1:
+        refuse(f"--workers is {number}; it must be at least 1.")
+    began = time.perf_counter()
+    failure: gamedp.NotSolvedError | None = None
+    try:
+        with contextlib.ExitStack() as stack:
+            pool = None
+            if number > 1:
+                context = multiprocessing.get_context("spawn")
+                pool = stack.enter_context(ProcessPoolExecutor(number, mp_context=context))
+            if show:
+                found = gamedp.tables.Tables.open(folder, made)
+            else:
+                found = gamedp.tables.tabulate(
+                    made,
+                    folder,
+                    last_tier=last_tier,
+                    tolerance=tolerance,
+                    block_size=block_size,
+                    executor=pool,
+                    max_seconds=max_seconds,
+                    progress=stack.enter_context(watch(quiet=output.quiet)),
+                )
+    except gamedp.NotSolvedError as error:
+        found, failure = error.solution, error
+    except KeyboardInterrupt:
+        words = f"gamedp: what is complete is in {folder}; the same command goes on with it."
+        print(words, file=sys.stderr)
+        raise
+    facts = {
+        "game": game,
+        "parameters": values_of(made),
+        "folder": str(folder),
+        "tiers": found.num_tiers,
+        "blocks": found.num_blocks,
+        "blocks_made": found.num_made,
+        "bytes": found.num_bytes,
+        "width": found.width,
+        "guarantee": found.guarantee.value,
+        "value": found.value() if found.num_made == found.num_blocks else None,
+        "bounds": found.bounds() if found.num_made == found.num_blocks else None,
+        "verified": found.verify(None if verify == "all" else verify) if verify else 0,
+        "seconds": time.perf_counter() - began,
+    }
+    if output.json:
+        report.print_json(facts)
+    else:
+        print(report.lines(_words(made, facts)))
+    if failure is not None:
+        raise failure
+
+
+def _words(game: Any, facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the same in words."""
+    pairs = [
+        ("game", report.game_words(game)),
+        ("tiers", f"{facts['tiers']:,}"),
+        ("blocks", f"{facts['blocks_made']:,} of {facts['blocks']:,}"),
+        ("kept in", f"{facts['folder']}, {facts['bytes']:,} bytes"),
+        ("width", f"at most {facts['width']:.3g}, proven"),
+    ]
+    if facts["bounds"] is not None:
+        player = 0 if Rules(game).num_players > 1 else None
+        pairs += report.bounded(facts["value"], *facts["bounds"], player=player)
+    if facts["verified"]:
+        pairs.append(("verified", f"{facts['verified']:,} positions agree with what they lead to"))
+    return [*pairs, ("time", f"{facts['seconds']:.3f} s")]

@@ -15,7 +15,7 @@ and the upper bounds for the greatest therefore hold for all in between.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -317,13 +317,7 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
         found = prepared.reduction
         if isinstance(found, Reduction) and found.problem.needs_deflation:
             sweeps = min(sweeps, DEFLATING)
-    return _with_sweeps(solver, min(solver.max_sweeps, sweeps))
-
-
-@lru_cache
-def _with_sweeps(solver: Any, max_sweeps: int) -> Any:
-    """Return a solver, an immutable value, with another limit of sweeps."""
-    return attrs.evolve(solver, max_sweeps=max_sweeps)
+    return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
 
 
 def _with_all_work(solution: Solution, solutions: list[Solution]) -> Solution:

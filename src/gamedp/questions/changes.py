@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from gamedp.model.model import Model, given_numbers
+from gamedp.questions.truth import decimals
 from gamedp.rules.exactness import as_given
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def as_written(model: Model) -> Model | None:
     error = model.rounding[1] or model.rounding[2]
     if error and "rewards" not in model.fractions:
         return None  # averages of rounded numbers
-    probabilities = _decimals(given_numbers(model, "probabilities"))
+    probabilities = decimals(given_numbers(model, "probabilities"))
     starts = model.transition_offsets[:-1]
     if len(starts) and (np.add.reduceat(probabilities, starts) != 1).any():
         return None
@@ -145,16 +145,7 @@ def as_written(model: Model) -> Model | None:
         np.diff(model.transition_offsets),
         np.asarray(model.successors),
         as_given(probabilities.tolist()),
-        as_given(_decimals(given_numbers(model, "rewards")).tolist()),
+        as_given(decimals(given_numbers(model, "rewards")).tolist()),
         model.action_labels,
-        payoffs=as_given(_decimals(given_numbers(model, "payoffs")).tolist()),
+        payoffs=as_given(decimals(given_numbers(model, "payoffs")).tolist()),
     )
-
-
-def _decimals(numbers: NDArray[Any]) -> NDArray[Any]:
-    found = np.empty(len(numbers), object)
-    found[:] = [
-        Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
-        for number in numbers.tolist()
-    ]
-    return found

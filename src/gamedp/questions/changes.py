@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.model.model import Model, given_numbers
+from gamedp.model.validation.forms import offsets_of
 from gamedp.questions.truth import decimals
 from gamedp.rules.exactness import as_given
 
@@ -96,8 +97,8 @@ def _with_choices(
 ) -> Model:
     """Return a model with other choices in the same states."""
     changed = Model.from_arrays(
-        np.concatenate([[0], np.cumsum(counts)]),
-        np.concatenate([[0], np.cumsum(lengths)]),
+        offsets_of(counts),
+        offsets_of(lengths),
         successors,
         probabilities,
         rewards=rewards,
@@ -105,13 +106,7 @@ def _with_choices(
         terminals=np.flatnonzero(counts == 0),
         payoffs=payoffs,
         action_labels=labels,
-        initial=list(
-            zip(
-                given_numbers(model, "initial_probabilities").tolist(),
-                model.initial_states.tolist(),
-                strict=True,
-            )
-        ),
+        initial=beginning(model, model.initial_states),
         num_players=model.num_players,
         action_names=model.action_names,
         variables=model.variables,
@@ -119,6 +114,12 @@ def _with_choices(
     )
     first, second, third = map(max, changed.rounding, model.rounding)
     return attrs.evolve(changed, rounding=(first, second, third))
+
+
+def beginning(model: Model, states: Integers) -> list[tuple[Any, int]]:
+    """Return the model's initial probabilities, each with another state."""
+    weights = given_numbers(model, "initial_probabilities").tolist()
+    return list(zip(weights, states.tolist(), strict=True))
 
 
 def _shared(model: Model, payoffs: NDArray[Any] | None) -> float:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -266,7 +265,7 @@ def _read_actions(file: TextFile, found: _DrnParts) -> None:
                 raise file.damaged(at, "a line must begin with state, action or a state's number")
             name, bracket, numbers = rest.partition("[")
             reward = _bracket(file, at, numbers)[0] if bracket else None
-            known[line] = sys.intern(name.strip()), reward
+            known[line] = name.strip(), reward
         name, reward = known[line]
         found.names.append(name)
         found.choice_rewards.append(reward)
@@ -308,7 +307,7 @@ def _bracket(file: TextFile, place: int, text: str) -> tuple[str, str]:
     numbers, bracket, rest = text.partition("]")
     if not bracket:
         raise file.damaged(place, "a bracket is not closed")
-    return sys.intern(numbers), rest.strip()
+    return numbers, rest.strip()
 
 
 def _check_counts(file: TextFile, head: _Head, found: _DrnParts) -> None:

@@ -197,9 +197,8 @@ def _column(explored: Explored, numbers: NDArray[np.int64]) -> NDArray[Any]:
     is_rounded = np.array([Fraction(d) != v for d, v in zip(doubles.tolist(), values, strict=True)])
     if len(numbers) > MOST_EXACT or not is_rounded[numbers].any():
         return doubles[numbers]
-    table = np.empty(len(values), object)
-    table[:] = [v if is_off else float(v) for v, is_off in zip(values, is_rounded, strict=True)]
-    return table[numbers]
+    mixed = [v if is_off else float(v) for v, is_off in zip(values, is_rounded, strict=True)]
+    return np.array(mixed, object)[numbers]
 
 
 def _doubles(explored: Explored) -> NDArray[np.float64]:

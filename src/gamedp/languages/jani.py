@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import attrs
 
@@ -71,6 +71,9 @@ UNARY = {"¬": "!", "floor": "floor", "ceil": "ceil"}
 
 MOST_PATH = 200
 """Characters of a place in a message, from where on it is not told more closely."""
+
+Names: TypeAlias = "Mapping[str, Expression]"
+"""Expressions, by the names that they stand for."""
 
 CONSTANTS = {"e": math.e, "π": math.pi}
 
@@ -157,9 +160,7 @@ class JaniReader:
             self.refuse(f"{path}.{key}", f"{shown(found)} is of a wrong type.")
         return found
 
-    def expression(
-        self, value: Any, path: str, names: Mapping[str, Expression], depth: int = 0
-    ) -> Expression:
+    def expression(self, value: Any, path: str, names: Names, depth: int = 0) -> Expression:
         """Return an expression; `names` stand for others."""
         if depth > MOST_DEPTH:
             self.refuse(path, f"an expression is nested more than {MOST_DEPTH} times.")
@@ -176,9 +177,7 @@ class JaniReader:
             return Literal(CONSTANTS[value["constant"]], place)
         return self._operation(value, path, names, depth)
 
-    def _operation(
-        self, value: Any, path: str, names: Mapping[str, Expression], depth: int
-    ) -> Expression:
+    def _operation(self, value: Any, path: str, names: Names, depth: int) -> Expression:
         place = self.source.place(path)
 
         def operand(key: str) -> Expression:
@@ -202,9 +201,7 @@ class JaniReader:
             return Operation(operator, self._chain(value, path, names, depth), place)
         return Operation(operator, (operand("left"), operand("right")), place)
 
-    def _cases(
-        self, value: Any, path: str, names: Mapping[str, Expression], depth: int
-    ) -> tuple[Expression, ...]:
+    def _cases(self, value: Any, path: str, names: Names, depth: int) -> tuple[Expression, ...]:
         """Return conditions and values in turn, and the value if no condition holds."""
         parts: list[Expression] = []
         rest = value
@@ -217,9 +214,7 @@ class JaniReader:
         parts.append(self.expression(rest, path, names, depth + 1))
         return tuple(parts)
 
-    def _chain(
-        self, value: Any, path: str, names: Mapping[str, Expression], depth: int
-    ) -> tuple[Expression, ...]:
+    def _chain(self, value: Any, path: str, names: Names, depth: int) -> tuple[Expression, ...]:
         """Return the operands of a chain of one operator, which is deep in JANI, and flat here."""
         operands: list[Expression] = []
         rest = [value]
@@ -231,9 +226,7 @@ class JaniReader:
                 operands.append(self.expression(part, path, names, depth + 1))
         return tuple(operands)
 
-    def _call(
-        self, value: Any, path: str, names: Mapping[str, Expression], depth: int
-    ) -> Expression:
+    def _call(self, value: Any, path: str, names: Names, depth: int) -> Expression:
         """Return the body of a function with arguments in it."""
         name = self.part(value, "function", str, path)
         if name not in self._functions:
@@ -348,17 +341,12 @@ class JaniReader:
         ]
         return Module(name, (), tuple(commands), place)
 
-    def _restrict(self, given: Any, path: str, names: Mapping[str, Expression]) -> None:
+    def _restrict(self, given: Any, path: str, names: Names) -> None:
         self.starts.append(self.expression(self.part(given, "exp", object, path), path, names))
         self.has_many_starts = True
 
     def _location(
-        self,
-        location: Any,
-        path: str,
-        at: str,
-        numbers: Mapping[str, int],
-        names: Mapping[str, Expression],
+        self, location: Any, path: str, at: str, numbers: Mapping[str, int], names: Names
     ) -> None:
         """Note the values of transient variables in a location."""
         name = location["name"]
@@ -375,12 +363,7 @@ class JaniReader:
             self.set_in_locations.setdefault(ref, []).append((here, value))
 
     def _edge(
-        self,
-        edge: Any,
-        path: str,
-        at: str,
-        numbers: Mapping[str, int],
-        names: Mapping[str, Expression],
+        self, edge: Any, path: str, at: str, numbers: Mapping[str, int], names: Names
     ) -> Command:
         place = self.source.place(path)
         if "rate" in edge:
@@ -409,9 +392,7 @@ class JaniReader:
             self.refuse(path, "an edge needs a destination.")
         return Command(self.part(edge, "action", str, path, ""), guard, tuple(branches), place)
 
-    def _branch(
-        self, destination: Any, path: str, common: list[Any], names: Mapping[str, Expression]
-    ) -> Branch:
+    def _branch(self, destination: Any, path: str, common: list[Any], names: Names) -> Branch:
         probability: Expression = Literal(1, self.source.place(path))
         if "probability" in destination:
             given = self.part(destination["probability"], "exp", object, path)

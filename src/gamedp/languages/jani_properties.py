@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 from gamedp.errors import GamedpError, shown
 from gamedp.languages.expressions import (
@@ -32,6 +32,10 @@ QUANTIFIERS = frozenset({"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"})
 
 class RefusedError(Exception):
     """A property that cannot be expressed; the message says why."""
+
+
+def _refuse(message: str) -> NoReturn:
+    raise RefusedError(message)
 
 
 def written(expression: Expression) -> str:
@@ -94,8 +98,7 @@ class PropertyWriter:
         if is_initial and not self.reader.has_many_starts and value.get("fun") != "count":
             return inner
         if value.get("fun") not in FILTERS:
-            message = f"the filter {shown(value.get('fun'))} is not supported"
-            raise RefusedError(message)
+            _refuse(f"the filter {shown(value.get('fun'))} is not supported")
         return f"filter({FILTERS[value['fun']]}, {inner}, {self._state(states, path)})"
 
     def _state(self, value: Any, path: str) -> str:
@@ -146,8 +149,7 @@ class PropertyWriter:
         elif "step-instant" in value:
             what = f"I={written(self._plain(value['step-instant'], path))}"
         elif "time-instant" in value or "reward-instants" in value:
-            message = "rewards at a time are not supported"
-            raise RefusedError(message)
+            _refuse("rewards at a time are not supported")
         else:
             what = "C"
         return f'R{{"{name}"}}{optimum}{bound} [ {what} ]'
@@ -155,8 +157,7 @@ class PropertyWriter:
     def _reward(self, value: Any, accumulate: Any, path: str) -> str:
         """Return the name of the reward that an expected value is about."""
         if not isinstance(accumulate, list) or not set(accumulate) <= {"steps", "exit"}:
-            message = f"to accumulate {shown(accumulate)} is not supported"
-            raise RefusedError(message)
+            _refuse(f"to accumulate {shown(accumulate)} is not supported")
         reader = self.reader
         transients = reader.transients
         is_reward = isinstance(value, str) and value in transients
@@ -166,16 +167,14 @@ class PropertyWriter:
             if ("exit" in accumulate or not in_states) and ("steps" in accumulate or not on_edges):
                 return str(value)
             if on_edges and in_states:
-                message = f"{value!r} is earned in states and on edges; both must be accumulated"
-                raise RefusedError(message)
+                _refuse(f"{value!r} is earned in states and on edges; both must be accumulated")
         place = reader.source.place(path)
         found = self._plain(value, path)
         if is_reward:
             # What is not accumulated is not earned.
             found = Literal(0, place)
         elif not isinstance(found, Literal) and "steps" in accumulate:
-            message = "to accumulate an expression of variables at steps is not supported"
-            raise RefusedError(message)
+            _refuse("to accumulate an expression of variables at steps is not supported")
         elif len(set(accumulate)) == 2:
             found = Operation("+", (found, found), place)
         name = f"{written(found)} for each {' and '.join(accumulate) or 'nothing'}".replace('"', "")
@@ -184,12 +183,10 @@ class PropertyWriter:
 
     def _path(self, value: Any, path: str) -> str:
         if not isinstance(value, dict) or value.get("op") not in ("F", "G", "X", "U", "W", "R"):
-            message = f"the path formula {shown(value)} is not supported"
-            raise RefusedError(message)
+            _refuse(f"the path formula {shown(value)} is not supported")
         for key in ("time-bounds", "reward-bounds"):
             if key in value:
-                message = f"{key!r} are not supported"
-                raise RefusedError(message)
+                _refuse(f"{key!r} are not supported")
         operator = value["op"] + self._bounds(value.get("step-bounds"), path)
         if "exp" in value:
             return f"{operator} {self._state(value['exp'], path)}"
@@ -201,8 +198,7 @@ class PropertyWriter:
         if bounds is None:
             return ""
         if not isinstance(bounds, dict) or not set(bounds) & {"upper", "lower"}:
-            message = f"the bounds {shown(bounds)} are not supported"
-            raise RefusedError(message)
+            _refuse(f"the bounds {shown(bounds)} are not supported")
         texts = {
             key: written(self._plain(bounds[key], path))
             for key in ("lower", "upper")

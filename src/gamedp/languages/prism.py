@@ -378,29 +378,10 @@ def _renamed(
         if before is not place:
             place.refuse(f"{new!r} has been declared before, at {before}.")
     replaced: dict[str, Expression] = {old: Name(new, place) for old, new in names.items()}
-    changed: Module = with_expressions(base, lambda each: substitute(each, replaced))
-    return attrs.evolve(
-        changed,
-        name=name,
-        place=place,
-        variables=tuple(
-            attrs.evolve(each, name=names[each.name]) for each in changed.variables
-        ),
-        commands=tuple(
-            attrs.evolve(
-                command,
-                action=names.get(command.action, command.action),
-                branches=tuple(
-                    attrs.evolve(
-                        branch,
-                        updates={names.get(key, key): each for key, each in branch.updates.items()},
-                    )
-                    for branch in command.branches
-                ),
-            )
-            for command in changed.commands
-        ),
-    )  # fmt: skip
+    changed: Module = with_expressions(
+        base, lambda each: substitute(each, replaced), lambda word: names.get(word, word)
+    )
+    return attrs.evolve(changed, name=name, place=place)
 
 
 def _synchronisations(modules: tuple[Module, ...]) -> tuple[Synchronisation, ...]:

@@ -197,21 +197,26 @@ class ModelProgram:
         return known | {variable.name: variable.kind for variable in self.variables}
 
 
-def with_expressions(part: Any, change: Callable[[Expression], Expression]) -> Any:
-    """Return parts of a program with all of their expressions changed."""
-    if isinstance(part, Expression):
-        return change(part)
-    if isinstance(part, tuple):
-        return tuple(with_expressions(each, change) for each in part)
-    if isinstance(part, Mapping):
-        return {name: with_expressions(each, change) for name, each in part.items()}
-    if not isinstance(part, (Constant, Variable, Branch, Command, Module, RewardItem)):
-        return part
-    changed = {
-        field.name: with_expressions(getattr(part, field.name), change)
-        for field in attrs.fields(type(part))
-    }
-    return attrs.evolve(part, **changed)
+def with_expressions(
+    part: Any, change: Callable[[Expression], Expression], rename: Callable[[str], str] = str
+) -> Any:
+    """Return parts of a program with all of their expressions changed, and their names."""
+
+    def changed(part: Any) -> Any:
+        if isinstance(part, Expression):
+            return change(part)
+        if isinstance(part, str):
+            return rename(part)
+        if isinstance(part, tuple):
+            return tuple(map(changed, part))
+        if isinstance(part, Mapping):
+            return {rename(name): changed(each) for name, each in part.items()}
+        if not isinstance(part, (Constant, Variable, Branch, Command, Module, RewardItem)):
+            return part
+        names = [field.name for field in attrs.fields(type(part))]
+        return attrs.evolve(part, **{name: changed(getattr(part, name)) for name in names})
+
+    return changed(part)
 
 
 def values_of_constants(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from gamedp.model.model import Model, given_numbers
+from gamedp.model.validation.forms import offsets_of
+from gamedp.questions.truth import decimals
 from gamedp.rules.exactness import as_given
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ def _with_choices(
 ) -> Model:
     """Return a model with other choices in the same states."""
     changed = Model.from_arrays(
-        np.concatenate([[0], np.cumsum(counts)]),
-        np.concatenate([[0], np.cumsum(lengths)]),
+        offsets_of(counts),
+        offsets_of(lengths),
         successors,
         probabilities,
         rewards=rewards,
@@ -105,13 +106,7 @@ def _with_choices(
         terminals=np.flatnonzero(counts == 0),
         payoffs=payoffs,
         action_labels=labels,
-        initial=list(
-            zip(
-                given_numbers(model, "initial_probabilities").tolist(),
-                model.initial_states.tolist(),
-                strict=True,
-            )
-        ),
+        initial=beginning(model, model.initial_states),
         num_players=model.num_players,
         action_names=model.action_names,
         variables=model.variables,
@@ -119,6 +114,12 @@ def _with_choices(
     )
     first, second, third = map(max, changed.rounding, model.rounding)
     return attrs.evolve(changed, rounding=(first, second, third))
+
+
+def beginning(model: Model, states: Integers) -> list[tuple[Any, int]]:
+    """Return the model's initial probabilities, each with another state."""
+    weights = given_numbers(model, "initial_probabilities").tolist()
+    return list(zip(weights, states.tolist(), strict=True))
 
 
 def _shared(model: Model, payoffs: NDArray[Any] | None) -> float:
@@ -135,7 +136,7 @@ def as_written(model: Model) -> Model | None:
     error = model.rounding[1] or model.rounding[2]
     if error and "rewards" not in model.fractions:
         return None  # averages of rounded numbers
-    probabilities = _decimals(given_numbers(model, "probabilities"))
+    probabilities = decimals(given_numbers(model, "probabilities"))
     starts = model.transition_offsets[:-1]
     if len(starts) and (np.add.reduceat(probabilities, starts) != 1).any():
         return None
@@ -145,16 +146,7 @@ def as_written(model: Model) -> Model | None:
         np.diff(model.transition_offsets),
         np.asarray(model.successors),
         as_given(probabilities.tolist()),
-        as_given(_decimals(given_numbers(model, "rewards")).tolist()),
+        as_given(decimals(given_numbers(model, "rewards")).tolist()),
         model.action_labels,
-        payoffs=as_given(_decimals(given_numbers(model, "payoffs")).tolist()),
+        payoffs=as_given(decimals(given_numbers(model, "payoffs")).tolist()),
     )
-
-
-def _decimals(numbers: NDArray[Any]) -> NDArray[Any]:
-    found = np.empty(len(numbers), object)
-    found[:] = [
-        Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
-        for number in numbers.tolist()
-    ]
-    return found

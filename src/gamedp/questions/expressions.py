@@ -198,14 +198,10 @@ class States:
             pairs = kinds * len(each) + numbers
             _, first, kinds = np.unique(pairs, return_index=True, return_inverse=True)
         rows = zip(*(self.column(name)[first].tolist() for name in names), strict=True)
-        found = np.empty(len(first), object)
-        if names:
-            found[:] = [
-                evaluate_constant(expression, dict(zip(names, row, strict=True))) for row in rows
-            ]
-        else:
-            found[:] = evaluate_constant(expression, {})
-        return found[kinds]
+        if not names:
+            return np.full(self.count, evaluate_constant(expression, {}), object)
+        found = [evaluate_constant(expression, dict(zip(names, row, strict=True))) for row in rows]
+        return np.array(found, object)[kinds]
 
 
 FAST = {

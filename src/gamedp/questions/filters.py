@@ -76,8 +76,5 @@ def _sum(lower: Any, upper: Any, exact: Any, parts: int) -> tuple[Any, Any, Any]
 
 
 def _everywhere(lower: Any, upper: Any, exact: Any, count: int, solution: Any) -> StateNumbers:
-    table = None
-    if exact is not None:
-        table = np.empty(count, object)
-        table[:] = exact
+    table = None if exact is None else np.full(count, exact, object)
     return StateNumbers(np.full(count, float(lower)), np.full(count, float(upper)), table, solution)

@@ -160,9 +160,7 @@ class Asking:
             query.bound.place.refuse("a bound is a number.")
         if query.kind != "R" and not 0 <= value <= 1:
             query.bound.place.refuse(f"a probability is from 0 to 1, and never {value}.")
-        table = np.empty(self.states.count, object)
-        table[:] = value
-        return StateNumbers.of(table)
+        return StateNumbers.of(np.full(self.states.count, value, object))
 
     def _compared(
         self,

@@ -20,7 +20,8 @@ from gamedp.errors import LimitExceededError
 from gamedp.languages.expressions import Operation
 from gamedp.languages.formulas import Formula, Temporal, walk
 from gamedp.model.model import Model, given_numbers
-from gamedp.questions.changes import looped
+from gamedp.model.validation.forms import offsets_of
+from gamedp.questions.changes import beginning, looped
 from gamedp.runtime.arrays import places_of_rows
 
 if TYPE_CHECKING:
@@ -283,11 +284,7 @@ def _explored(part: Part, model: Model, literals: list[tuple[Flags, Flags]]) -> 
     keys = begun * states + np.arange(states)
     known = _Numbered(states)
     starts, frontier = known.numbers_of(keys)
-    counts: list[Integers] = []
-    lengths: list[Integers] = []
-    followers: list[Integers] = []
-    choices: list[Integers] = []
-    places: list[Integers] = []
+    rows: list[tuple[Integers, ...]] = []
     while len(frontier):
         which, at = np.divmod(frontier, states)
         goes_on = which > 1
@@ -304,29 +301,18 @@ def _explored(part: Part, model: Model, literals: list[tuple[Flags, Flags]]) -> 
         ]
         reached = np.array(each, np.int64)[inverse] * states + after
         ids, frontier = known.numbers_of(reached)
-        counts.append(many)
-        lengths.append(width)
-        followers.append(ids)
-        choices.append(chosen)
-        places.append(taken)
+        rows.append((many, width, ids, chosen, taken))
     which, at = np.divmod(np.concatenate(known.keys), states)
-    chosen, taken = np.concatenate(choices), np.concatenate(places)
-    count = np.concatenate(counts)
+    counts, lengths, followers, chosen, taken = map(np.concatenate, zip(*rows, strict=True))
     product = Model.from_arrays(
-        np.concatenate([[0], np.cumsum(count)]),
-        np.concatenate([[0], np.cumsum(np.concatenate(lengths))]),
-        np.concatenate(followers),
+        offsets_of(counts),
+        offsets_of(lengths),
+        followers,
         given_numbers(model, "probabilities")[taken],
         players=model.players[at],
-        terminals=np.flatnonzero(count == 0),
+        terminals=np.flatnonzero(counts == 0),
         action_labels=model.action_labels[chosen],
-        initial=list(
-            zip(
-                given_numbers(model, "initial_probabilities").tolist(),
-                starts[model.initial_states].tolist(),
-                strict=True,
-            )
-        ),
+        initial=beginning(model, starts[model.initial_states]),
         num_players=model.num_players,
         action_names=model.action_names,
         variables={name: column[at] for name, column in model.variables.items()},

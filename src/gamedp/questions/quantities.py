@@ -209,8 +209,7 @@ class Quantities:
             solution = self.solve(model, objective, EXACTLY)
         except (NotSolvedError, UnsupportedProblemError) as error:
             raise NotExactError(str(error)) from error
-        exact = np.empty(len(solution.lower), object)
-        exact[:] = solution.exact
+        exact = np.array(solution.exact, object)
         return StateNumbers(solution.lower, solution.upper, exact, solution)
 
 

@@ -91,10 +91,7 @@ class StateNumbers:
     @classmethod
     def as_given(cls, values: NDArray[Any]) -> StateNumbers:
         """Return numbers that were given as Fractions, or as doubles, which stand for decimals."""
-        if values.dtype == object:
-            return cls.of(values)
-        decimals = [Fraction(repr(value)) for value in values.tolist()]
-        return cls(values, values, _objects(decimals))
+        return cls.of(values) if values.dtype == object else cls(values, values, decimals(values))
 
     def at(self, states: Integers) -> StateNumbers:
         """Return the numbers of some states."""
@@ -127,15 +124,17 @@ class StateNumbers:
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le}
 
 
+def decimals(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as Fractions, floats as the decimals that are shown for them."""
+    return np.array(
+        [Fraction(repr(each) if isinstance(each, float) else each) for each in numbers.tolist()],
+        object,
+    )
+
+
 def fractions_of(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return numbers as Fractions."""
-    return _objects([Fraction(number) for number in numbers.tolist()])
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    table = np.empty(len(values), object)
-    table[:] = values
-    return table
+    return np.array([Fraction(number) for number in numbers.tolist()], object)
 
 
 def _one_less(numbers: Floats, *, up: bool) -> Floats:

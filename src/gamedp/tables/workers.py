@@ -27,8 +27,9 @@ __all__ = ["Makers"]
 
 @attrs.frozen
 class Order:
-    """What a worker is told besides the number of a block."""
+    """An order to a worker, besides the number of a block."""
 
+    tables: type[Tables]
     folder: Path
     game: Any
     digest: str
@@ -42,9 +43,7 @@ LOCAL = threading.local()
 def make_block(order: Order, level: int) -> float:
     """Make a block in a worker; return its error."""
     if getattr(LOCAL, "order", None) != order:
-        from gamedp.tables.tables import Tables  # noqa: PLC0415 - imports this module
-
-        tables = Tables.open(order.folder, order.game)
+        tables = order.tables.open(order.folder, order.game)
         if tables.digest != order.digest:
             message = (
                 f"a worker finds other tables in {order.folder}, or other rules of "
@@ -73,7 +72,9 @@ class Makers:
         self._tables = tables
         self._executor = executor
         self._filler: Filler | None = None
-        self._order = Order(tables.folder.absolute(), tables.game, tables.digest, max_bytes)
+        self._order = Order(
+            type(tables), tables.folder.absolute(), tables.game, tables.digest, max_bytes
+        )
 
     def blocks(self, levels: list[int]) -> Generator[tuple[int, float]]:
         """Make blocks of one tier; yield the level and the error of each when it is there.

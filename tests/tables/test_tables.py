@@ -346,7 +346,7 @@ def test_forged_blocks(key, value, pig):
     file = BlockFile.open(path)
     data = np.concatenate([file.read(part) for part in range(len(file))])
     try:
-        write_blocks(path, file.content | {key: value}, data)
+        write_blocks(path, file.content | {key: value}, data, file.size)
         again = Tables.open(pig.folder, PIG)
         if type(value) is float and math.isfinite(value) and key in {"low", "step"}:
             again.bounds(again.plan.state(4, 0))  # a number like any other

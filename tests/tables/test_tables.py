@@ -34,7 +34,7 @@ from gamedp.games.matches import Matches
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.runtime import files
 from gamedp.runtime.block_file import BlockFile, write_blocks
-from gamedp.tables import Tables, filling, tabulate
+from gamedp.tables import Tables, blocks, filling, tabulate
 
 PIG = Wubbel.pig(12)
 GAMES = [
@@ -171,6 +171,18 @@ def test_the_bytes_do_not_depend_on_how_they_come_about(game, tmp_path):
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env=environment, check=True)
     found = {name: digest(tmp_path / name) for name in ("at once", "one by one", "plain")}
     assert len(set(found.values())) == 1
+
+
+@pytest.mark.parametrize("kept", [1, 2, 5])
+def test_whatever_is_kept_in_memory(kept, tmp_path, monkeypatch):
+    """Tiers read several parts of lower ones, in blocks of numbers of both kinds."""
+    expected = tabulate(PIG, tmp_path / "most", tolerance=2e-9, block_size=100)
+    assert len({BlockFile.open(path).content["store"] for path in expected.folder.glob("t*")}) == 2
+    monkeypatch.setattr(blocks, "KEPT_PARTS", kept)
+    found = tabulate(PIG, tmp_path / "few", tolerance=2e-9, block_size=100)
+    assert digest(found.folder) == digest(expected.folder)
+    for state in (State(0, 0, 0, 0), State(0, 3, 5, 2), State(1, 10, 9, 1)):
+        assert found.bounds(state) == expected.bounds(state)
 
 
 @pytest.mark.parametrize("place", [0, 1, 3])
@@ -334,7 +346,7 @@ def test_forged_blocks(key, value, pig):
     file = BlockFile.open(path)
     data = np.concatenate([file.read(part) for part in range(len(file))])
     try:
-        write_blocks(path, file.content | {key: value}, data)
+        write_blocks(path, file.content | {key: value}, data, file.size)
         again = Tables.open(pig.folder, PIG)
         if type(value) is float and math.isfinite(value) and key in {"low", "step"}:
             again.bounds(again.plan.state(4, 0))  # a number like any other
@@ -359,11 +371,11 @@ def test_forged_headers(key, value, pig):
     """With a right checksum: an error, or the same value as before."""
     path = pig.folder / "tier-000006-0000.blocks"
     kept = path.read_bytes()
-    line, _, blocks = kept.split(b"\n", 2)
+    line, _, packed = kept.split(b"\n", 2)
     forged = json.dumps(json.loads(line) | {key: value}).encode()
     try:
         checksum = hashlib.sha256(forged).hexdigest().encode()
-        path.write_bytes(b"\n".join([forged, checksum, blocks]))
+        path.write_bytes(b"\n".join([forged, checksum, packed]))
         again = Tables.open(pig.folder, PIG)
         state = again.plan.state(4, 0)
         try:

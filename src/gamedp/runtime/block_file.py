@@ -113,8 +113,8 @@ class BlockFile:
     content: dict[str, Any]
     num_bytes: int
     size: int
-    _starts: list[int]
-    _crc32: list[int]
+    _starts: NDArray[np.int64]
+    _crc32: NDArray[np.uint32]
 
     @classmethod
     def open(cls, path: Path) -> BlockFile:
@@ -139,7 +139,8 @@ class BlockFile:
             if starts[-1] != end:
                 raise cls._damaged(path, f"it has {end:,} bytes, not {starts[-1]:,}")
         sizes = found["bytes"], found["size"]
-        return cls(path, found["content"], *sizes, starts, found["crc32"])
+        sums = np.array(found["crc32"], np.uint32)
+        return cls(path, found["content"], *sizes, np.array(starts), sums)
 
     @classmethod
     def _header(cls, path: Path, line: bytes) -> dict[str, Any]:
@@ -158,6 +159,7 @@ class BlockFile:
             not isinstance(found.get("content"), dict)
             or not (isinstance(lengths, list) and isinstance(sums, list))
             or not all(type(each) is int and each >= 0 for each in (num_bytes, *lengths, *sums))
+            or not all(each < 2**32 for each in sums)
             or not (type(size) is int and 0 < size <= BLOCK and size % 8 == 0)
             or {len(lengths), len(sums)} != {-(-int(num_bytes or 0) // size)}
         ):
@@ -184,8 +186,8 @@ class BlockFile:
             If the file cannot be read any more.
         """
         with open_plain(self.path) as file:
-            file.seek(self._starts[0])
-            for block, (first, last) in enumerate(itertools.pairwise(self._starts)):
+            file.seek(int(self._starts[0]))
+            for block, (first, last) in enumerate(itertools.pairwise(self._starts.tolist())):
                 if zlib.crc32(file.read(last - first)) != self._crc32[block]:
                     raise self._damaged(self.path, f"block {block} does not match its checksum")
 
@@ -199,7 +201,7 @@ class BlockFile:
         OSError
             If the file cannot be read any more.
         """
-        first, last = self._starts[block : block + 2]
+        first, last = self._starts[block : block + 2].tolist()
         with open_plain(self.path) as file:
             file.seek(first)
             packed = file.read(last - first)

@@ -16,15 +16,26 @@ import numpy as np
 from gamedp.errors import DamagedFileError
 from gamedp.runtime.block_file import BlockFile
 from gamedp.runtime.floats import UNIT
+from gamedp.tables.plan import MAX_PLACES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from gamedp.runtime.arrays import Floats
+    from gamedp.runtime.arrays import Floats, Integers
 
-__all__ = ["TierBlock", "encoded"]
+__all__ = ["PART", "Parts", "TierBlock", "encoded"]
+
+PART = 1 << 13
+"""Number of bytes of a part of a block: all that is read where a single position is looked up."""
+
+KEPT_PARTS = 1 << 14
+"""Number of parts that are kept in memory: 128 MiB."""
+
+MOST_PARTS = 2**31
+"""More than the number of parts of any block."""
 
 NONE = 2**32 - 1
 """A place without a position."""
@@ -110,8 +121,9 @@ class TierBlock:
             )
             raise DamagedFileError(message)
         dtype = DTYPES.get(store) if isinstance(store, str) else None
+        sizes = file.num_bytes, file.size
         is_sound = all(type(each) is float and math.isfinite(each) for each in numbers)
-        if dtype is None or not is_sound or error < 0 or file.num_bytes != size * dtype.itemsize:
+        if dtype is None or not is_sound or error < 0 or sizes != (size * dtype.itemsize, PART):
             message = (
                 f"{path} is damaged: its beginning makes no sense. Remove the file, and it is made "
                 "again."
@@ -119,21 +131,89 @@ class TierBlock:
             raise DamagedFileError(message)
         return cls(file, dtype, low, step, error)
 
-    @property
-    def none(self) -> float:
-        """The number of a place without a position, apart from NaN."""
-        return NONE if self.dtype == DTYPES["fixed32"] else math.nan
-
-    @property
-    def length(self) -> int:
-        """The number of places that are read together."""
-        return self.file.size // self.dtype.itemsize
-
-    def read(self, part: int) -> NDArray[Any]:
-        """Return one part as it is kept, `length` places; raise DamagedFileError if it is wrong."""
-        return self.file.read(part).view(self.dtype)
-
 
 def bytes_of(block: TierBlock) -> bytes:
     """Return all bytes of a block."""
     return b"".join(block.file.read(part).tobytes() for part in range(len(block.file)))
+
+
+class Parts:
+    """Parts of blocks that were read, in one array: many values are taken at once.
+
+    Parameters
+    ----------
+    num_blocks : int
+    opened : callable
+        Returns a block, given its level.
+    """
+
+    def __init__(self, num_blocks: int, opened: Callable[[int], TierBlock]) -> None:
+        self._opened = opened
+        self._heads = np.full((num_blocks, 4), np.nan)
+        self._codes = np.empty((KEPT_PARTS, PART // 4), DTYPES["fixed32"])  # no memory yet
+        self._floats = self._codes.view(DTYPES["float64"])
+        self._slots: dict[int, int] = {}
+
+    def _know(self, level: int) -> None:
+        """Note the numbers of a block with which its values are read."""
+        block = self._opened(level)
+        self._heads[level] = block.low, block.step, block.error, PART // block.dtype.itemsize
+
+    def _held(self, keys: list[int]) -> list[int]:
+        """Return where parts are held, at most `KEPT_PARTS`, after reading those that are not."""
+        slots = self._slots
+        missing = [key for key in keys if key not in slots]
+        if len(slots) + len(missing) > KEPT_PARTS:
+            slots.clear()
+            missing = keys
+        for key in missing:
+            level, part = divmod(key, MOST_PARTS)
+            data = self._opened(level).file.read(part)
+            self._codes[len(slots)].view(np.int8)[: len(data)] = data
+            slots[key] = len(slots)
+        return [slots[key] for key in keys]
+
+    def number(self, level: int, place: int) -> tuple[float, float]:
+        """Return the value at a place and its error; NaN for no position."""
+        if math.isnan(self._heads[level, 0]):
+            self._know(level)
+        low, step, error, length = self._heads[level].tolist()
+        part, offset = divmod(place, int(length))
+        (slot,) = self._held([level * MOST_PARTS + part])
+        if length == PART // 8:
+            return float(self._floats[slot, offset]), error
+        code = int(self._codes[slot, offset])
+        return math.nan if code == NONE else low + code * step, error
+
+    def look(self, levels: Integers, places: Integers) -> tuple[Floats, Floats]:
+        """Return the values at places and their errors; NaN for no position."""
+        order = np.argsort(levels * MAX_PLACES + places)
+        levels, places = levels[order], places[order]
+        distinct = levels[np.diff(levels, prepend=-1) > 0]
+        for level in distinct[np.isnan(self._heads[distinct, 0])].tolist():
+            self._know(level)
+        low, step, error, length = self._heads[levels].T
+        parts, offsets = np.divmod(places, length.astype(np.int64))
+        keys = levels * MOST_PARTS + parts
+        begins = np.flatnonzero(np.diff(keys, prepend=-1))
+        found, values, errors = np.empty((3, len(levels)))
+        for first in range(0, len(begins), KEPT_PARTS):
+            ends = np.append(begins[first : first + KEPT_PARTS + 1], len(levels))
+            ends = ends[: KEPT_PARTS + 1]
+            held = self._held(keys[ends[:-1]].tolist())
+            here = slice(ends[0], ends[-1])
+            slots = np.repeat(held, np.diff(ends))
+            codes = self._codes[slots, offsets[here]]
+            are_floats = length[here] == PART // 8
+            with np.errstate(over="ignore"):  # of what are floats instead
+                decoded = np.where(codes == NONE, np.nan, low[here] + codes * step[here])
+            decoded[are_floats] = self._floats[slots[are_floats], offsets[here][are_floats]]
+            found[here] = decoded
+        values[order], errors[order] = found, error
+        return values, errors
+
+    def forget(self, level: int) -> None:
+        """Read a block anew when it is looked at next."""
+        if not math.isnan(self._heads[level, 0]):
+            self._heads[level] = np.nan
+            self._slots.clear()

@@ -25,31 +25,22 @@ from gamedp.rules.layout import shaped_like
 from gamedp.runtime.block_file import BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.files import as_path
 from gamedp.runtime.limit import Budget, callback_of, shows_progress
-from gamedp.tables.blocks import TierBlock, bytes_of
+from gamedp.tables.blocks import PART, Parts, TierBlock, bytes_of
 from gamedp.tables.checking import action_bounds, verify_samples
 from gamedp.tables.filling import Filler
-from gamedp.tables.plan import MAX_PLACES, Plan
+from gamedp.tables.plan import Plan
 from gamedp.tables.workers import Makers
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
     from concurrent.futures import Executor
 
-    from numpy.typing import NDArray
-
-    from gamedp.runtime.arrays import Floats, Integers
     from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["Tables", "tabulate"]
 
 PLAN = "plan.blocks"
 """The file of a folder that is written first and then never changed."""
-
-PART = 1 << 13
-"""Number of bytes of a part of a block: all that is read where a single position is looked up."""
-
-KEPT_PARTS = 1 << 14
-"""Number of parts that are kept in memory: 128 MiB."""
 
 SAMPLES = 100
 """Number of positions that are verified when blocks have been made."""
@@ -89,7 +80,7 @@ class Tables:
         digest.update(plan.packed.astype("<i8").tobytes())
         self.digest = digest.hexdigest()
         self._blocks: dict[int, TierBlock] = {}
-        self._parts: dict[tuple[int, int], NDArray[Any]] = {}
+        self._parts = Parts(len(plan.tiers), self._block)
 
     @classmethod
     def open(cls, folder: str | Path, game: Any) -> Self:
@@ -207,37 +198,6 @@ class Tables:
             self._blocks[level] = block
         return block
 
-    def _part(self, level: int, part: int) -> NDArray[Any]:
-        """Return a part of a block; the ones read last are kept."""
-        found = self._parts.pop((level, part), None)
-        if found is None:
-            found = self._block(level).read(part)
-            while len(self._parts) >= KEPT_PARTS:
-                self._parts.pop(next(iter(self._parts)))
-        self._parts[level, part] = found
-        return found
-
-    def _look(self, levels: Integers, places: Integers) -> tuple[Floats, Floats]:
-        """Return the values and errors of positions; NaN for none."""
-        order = np.argsort(levels * MAX_PLACES + places)
-        levels, places = levels[order], places[order]
-        is_next = np.diff(levels, prepend=-1) > 0
-        which = np.cumsum(is_next) - 1
-        blocks = list(map(self._block, levels[is_next].tolist()))
-        heads = np.array([(one.low, one.step, one.none, one.error) for one in blocks])
-        low, step, none, error = heads.reshape(-1, 4)[which].T
-        length = np.array([block.length for block in blocks], np.int64)[which]
-        parts, offsets = np.divmod(places, length)
-        is_new = (levels[1:] != levels[:-1]) | (parts[1:] != parts[:-1])
-        cuts = [0, *(np.flatnonzero(is_new) + 1).tolist(), len(levels)]
-        kept, values, errors = np.empty((3, len(levels)))
-        for first, last in itertools.pairwise(cuts if len(levels) else ()):
-            part = self._part(int(levels[first]), int(parts[first]))
-            kept[first:last] = part[offsets[first:last]]
-        values[order] = np.where(kept == none, np.nan, low + kept * step)
-        errors[order] = error
-        return values, errors
-
     def _number(self, state: Hashable) -> tuple[float, float, bool]:
         """Return player 0's value in the representative of a state, its error, whether swapped."""
         rules, plan = self.plan.rules, self.plan
@@ -247,14 +207,11 @@ class Tables:
         if rules.is_terminal(state):
             return float(rules.game.payoff(state, 0)), 0.0, swapped
         level, place = plan.place(state)
-        block = self._block(level)
-        part, offset = divmod(place, block.length)
-        kept = float(self._part(level, part)[offset])
-        value = block.low + kept * block.step
-        if kept == block.none or math.isnan(value):
+        value, error = self._parts.number(level, place)
+        if math.isnan(value):
             message = f"{shown(state)} is no position: is_state is false there."
             raise UnknownStateError(message)
-        return value, block.error, swapped
+        return value, error, swapped
 
     def value(self, state: Hashable | None = None, player: int = 0) -> float:
         """Return what `player` can expect in a state, or from the start.
@@ -479,17 +436,15 @@ class Tables:
     def _forget(self, level: int) -> None:
         """Read a block anew when it is looked at next."""
         self._blocks.pop(level, None)
-        for key in [key for key in self._parts if key[0] == level]:
-            del self._parts[key]
+        self._parts.forget(level)
 
     def filler(self, max_bytes: float | None) -> Filler:
         """Return what values blocks of these tables."""
-        return Filler(self.plan, self._look, self.tolerance, max_bytes)
+        return Filler(self.plan, self._parts.look, self.tolerance, max_bytes)
 
     def number_at(self, level: int, place: int) -> float:
         """Return the value at a place; NaN for none."""
-        values, _ = self._look(np.array([level]), np.array([place]))
-        return float(values[0])
+        return self._parts.number(level, place)[0]
 
 
 @shows_progress

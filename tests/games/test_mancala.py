@@ -3,6 +3,8 @@
 import itertools
 import math
 import pickle
+import random
+import re
 
 import attrs
 import mancala_reference as reference
@@ -422,6 +424,28 @@ def test_a_move_is_told_stone_by_stone():
     kalah = Mancala.kalah(pits=3, stones=3)
     *_, (words, _) = kalah.steps(kalah.initial_state(), 1, 0)
     assert words == "the last stone falls into the own store, which gives another move"
+
+
+@pytest.mark.parametrize("leftover", ["owner", "out", "nobody"])
+@pytest.mark.parametrize(("players", "majority_stop"), [(2, False), (2, True), (3, False)])
+def test_the_end_is_told_so_that_the_payoff_can_be_counted(leftover, players, majority_stop):
+    game = Mancala(3, 3, players=players, leftover=leftover, majority_stop=majority_stop)
+    state, rng = game.initial_state(), random.Random(7)
+    while not game.is_terminal(state):
+        before, action = state, rng.choice(list(game.actions(state)))
+        [(_, state)] = game.outcomes(before, action)
+    kept = list(game.board(state).kalahs)
+    told = " ".join(words for words, _ in game.steps(before, action, 0))
+    names = ["player 1", "player 2", "player 3"]
+    if players == 2:
+        names = ["the first player", "the second player"]
+    for player, name in enumerate(names):
+        has_most = f"{name} has more than half of all stones" in told
+        assert has_most == (majority_stop and kept[player] > 3 * 3 * players / 2)
+        found = re.search(f"counts for {name}: (\\d+)", told)
+        kept[player] += int(found[1]) if found else 0
+    payoffs = [game.payoff(state, player) for player in range(players)]
+    assert payoffs == (kept if players == 3 else [kept[0] - kept[1], kept[1] - kept[0]])
 
 
 @pytest.mark.parametrize("game", [g for g in SMALL_GAMES if g.players == 2], ids=repr)

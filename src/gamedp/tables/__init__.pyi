@@ -1,4 +1,6 @@
+from .making import (
+    tabulate as tabulate,
+)
 from .tables import (
     Tables as Tables,
-    tabulate as tabulate,
 )

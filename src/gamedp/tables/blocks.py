@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.arrays import Floats, Integers
 
-__all__ = ["PART", "Parts", "TierBlock", "encoded"]
+__all__ = ["PART", "KeptParts", "TierBlock", "encoded"]
 
 PART = 1 << 13
 """Number of bytes of a part of a block: all that is read where a single position is looked up."""
@@ -137,7 +137,7 @@ def bytes_of(block: TierBlock) -> bytes:
     return b"".join(block.file.read(part).tobytes() for part in range(len(block.file)))
 
 
-class Parts:
+class KeptParts:
     """Parts of blocks that were read, in one array: many values are taken at once.
 
     Parameters

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import concurrent.futures
-import contextlib
 import hashlib
-import itertools
 import json
 import math
 from pathlib import Path
@@ -16,7 +13,6 @@ import numpy as np
 from gamedp.errors import (
     DamagedFileError,
     InvalidParameterError,
-    NotSolvedError,
     UnknownStateError,
     shown,
 )
@@ -24,26 +20,19 @@ from gamedp.results.status import Guarantee, opposite_bounds
 from gamedp.rules.layout import shaped_like
 from gamedp.runtime.block_file import BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.files import as_path
-from gamedp.runtime.limit import Budget, callback_of, shows_progress
-from gamedp.tables.blocks import PART, Parts, TierBlock, bytes_of
+from gamedp.tables.blocks import PART, KeptParts, TierBlock, bytes_of
 from gamedp.tables.checking import action_bounds, verify_samples
 from gamedp.tables.filling import Filler
 from gamedp.tables.plan import Plan
-from gamedp.tables.workers import Makers
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-    from concurrent.futures import Executor
 
-    from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["Tables", "tabulate"]
+__all__ = ["Tables"]
 
 PLAN = "plan.blocks"
 """The file of a folder that is written first and then never changed."""
-
-SAMPLES = 100
-"""Number of positions that are verified when blocks have been made."""
 
 
 class Tables:
@@ -80,7 +69,7 @@ class Tables:
         digest.update(plan.packed.astype("<i8").tobytes())
         self.digest = digest.hexdigest()
         self._blocks: dict[int, TierBlock] = {}
-        self._parts = Parts(len(plan.tiers), self._block)
+        self._parts = KeptParts(len(plan.tiers), self._block)
 
     @classmethod
     def open(cls, folder: str | Path, game: Any) -> Self:
@@ -136,7 +125,7 @@ class Tables:
     def __repr__(self) -> str:
         """Return a summary of what is there."""
         blocks = "" if self.num_blocks == self.num_tiers else f" in {self.num_blocks:,} blocks"
-        missing = [level for level in range(self.num_blocks) if not self._has(level)]
+        missing = [level for level in range(self.num_blocks) if not self.has(level)]
         made = self.num_tiers - len(np.unique(self.plan.tiers[missing]))
         return f"<Tables of {shown(self.game)}: {made:,} of {self.num_tiers:,} tiers{blocks}>"
 
@@ -163,19 +152,21 @@ class Tables:
     @property
     def num_bytes(self) -> int:
         """The number of bytes of all files."""
-        paths = [self.folder / PLAN, *(map(self._path, range(self.num_blocks)))]
+        paths = [self.folder / PLAN, *(map(self.path, range(self.num_blocks)))]
         return sum(path.stat().st_size for path in paths if path.is_file())
 
-    def _path(self, level: int) -> Path:
+    def path(self, level: int) -> Path:
+        """Return the file of a block, which may not be there."""
         number, part = int(self.plan.tiers[level]), self.plan.part(level)
         return self.folder / f"tier-{number:06d}-{part:04d}.blocks"
 
     def _made(self) -> list[int]:
         """Return the levels whose files are there."""
-        return [level for level in range(self.num_blocks) if self._has(level)]
+        return [level for level in range(self.num_blocks) if self.has(level)]
 
-    def _has(self, level: int) -> bool:
-        return level in self._blocks or self._path(level).exists()
+    def has(self, level: int) -> bool:
+        """Return whether a block has been made."""
+        return level in self._blocks or self.path(level).exists()
 
     def _content(self, level: int) -> dict[str, Any]:
         tier, part = int(self.plan.tiers[level]), self.plan.part(level)
@@ -187,7 +178,7 @@ class Tables:
         if block is None:
             try:
                 block = TierBlock.open(
-                    self._path(level), self._content(level), self.plan.size(level)
+                    self.path(level), self._content(level), self.plan.size(level)
                 )
             except FileNotFoundError:
                 message = (
@@ -281,10 +272,10 @@ class Tables:
         for level in self._made():
             try:
                 TierBlock.open(
-                    self._path(level), self._content(level), self.plan.size(level)
+                    self.path(level), self._content(level), self.plan.size(level)
                 ).file.check()
             except DamagedFileError:
-                found.append(self._path(level))
+                found.append(self.path(level))
         return found
 
     def verify(
@@ -373,67 +364,15 @@ class Tables:
                 raise InvalidParameterError(message)
         return tables
 
-    def fill(
-        self,
-        last_tier: int | None,
-        max_bytes: float | None,
-        budget: Budget,
-        executor: Executor | None,
-    ) -> None:
-        """Make the blocks that are missing or damaged, from the lowest up; see :func:`tabulate`."""
-        plan = self.plan
-        wanted = self.num_blocks
-        if last_tier is not None:
-            wanted = int(np.searchsorted(plan.tiers, last_tier, "right"))
-        bad = set(self.damaged())
-        missing = [
-            level for level in range(wanted) if not self._has(level) or self._path(level) in bad
-        ]
-        if not missing:
-            return
-        total, done = sum(map(plan.size, missing)), 0
-        make = Makers(self, max_bytes, executor)
-        for tier, levels in itertools.groupby(missing, lambda level: int(plan.tiers[level])):
-            if not done:
-                self._stop_if_late(budget, tier)
-            with contextlib.closing(make.blocks(list(levels))) as made:
-                for level, error in made:
-                    self._refuse_wide(error, tier)
-                    self._forget(level)
-                    done += plan.size(level)
-                    budget.report(done, total, f"tier {tier}")
-                    if done < total:
-                        self._stop_if_late(budget, tier)
-        self.verify(SAMPLES)
-
-    def _stop_if_late(self, budget: Budget, tier: int) -> None:
-        if budget.is_late:
-            message = (
-                f"tabulate stopped at its limit of {budget.max_seconds:g} seconds in tier {tier}. "
-                f"Call again: it goes on with what is in {self.folder}. The tables so far are the "
-                ".solution of this error."
-            )
-            raise NotSolvedError(message, self)
-
-    def _refuse_wide(self, error: float, tier: int) -> None:
-        if not 2 * error <= self.tolerance:
-            message = (
-                f"the bounds are {2 * error:.3g} apart in tier {tier}, and the tolerance is "
-                f"{self.tolerance:g}: rounding allows no less, and higher tiers are not closer. "
-                "Ask for a larger tolerance in another folder. The tables so far are the .solution "
-                "of this error."
-            )
-            raise NotSolvedError(message, self)
-
     def make(self, filler: Filler, level: int) -> float:
         """Make a block; return its error. It is written unless that is too large."""
         data, described = filler.fill(level)
         error: float = described["error"]
         if 2 * error <= self.tolerance:
-            write_blocks(self._path(level), {**self._content(level), **described}, data, PART)
+            write_blocks(self.path(level), {**self._content(level), **described}, data, PART)
         return error
 
-    def _forget(self, level: int) -> None:
+    def forget(self, level: int) -> None:
         """Read a block anew when it is looked at next."""
         self._blocks.pop(level, None)
         self._parts.forget(level)
@@ -445,114 +384,3 @@ class Tables:
     def number_at(self, level: int, place: int) -> float:
         """Return the value at a place; NaN for none."""
         return self._parts.number(level, place)[0]
-
-
-@shows_progress
-def tabulate(  # noqa: PLR0913 - what is usually set in one call
-    game: Any,
-    folder: str | Path,
-    *,
-    last_tier: int | None = None,
-    tolerance: float = 1e-6,
-    block_size: int = 1 << 16,
-    executor: Executor | None = None,
-    max_bytes: float | None = None,
-    max_seconds: float = float("inf"),
-    progress: ProgressCallback | bool | None = None,
-) -> Tables:
-    """Value all positions of a game, tier by tier, and keep them in a folder.
-
-    For games of one player or two opponents that say in which order their positions can be valued,
-    and where these are, by two methods besides the rules:
-
-    ``tier(state) -> int``
-        Never rises along play. It must answer in the whole box, and should read few fields, each as
-        ``state.name``. A state and its representative, by ``canonical``, are of one tier.
-    ``box() -> dict``
-        The range ``(first, last)`` of each field of the positions in which play goes on, by its
-        name. ``is_state(state)`` says which combinations are positions; all, if it is left out.
-
-    A tier is a block, or several if it has more than `block_size` places: it is cut between values
-    of the fields that ``tier`` reads, where play does not lead across if possible. Each block is
-    explored and solved as a model of its own, which must fit in memory, with the values of lower
-    tiers as ends and their errors in its bounds. It is written as one file with a checksum when it
-    is complete: after an interruption, of whatever kind, the same call goes on. It makes files
-    again that are damaged. The bytes depend on the game, `tolerance` and `block_size` alone.
-
-    Parameters
-    ----------
-    game
-        Its rules must be compilable, and its states NamedTuples of ints and tuples of ints.
-    folder : str or Path
-        New, or one in which tables of the game have been begun.
-    last_tier : int, optional
-        The highest tier to make; all, if not given.
-    tolerance : float
-        The largest distance between the bounds of any value.
-    block_size : int
-        The number of places of the box beyond which a tier is cut. Smaller blocks take less memory
-        and keep more workers busy.
-    executor : concurrent.futures.Executor, optional
-        Its workers make the blocks of a tier side by side, such as those of a
-        ``ProcessPoolExecutor``. They must reach the folder, and processes must be able to import
-        the game's class. If not given, blocks are made here, one after the other.
-    max_bytes : float, optional
-        Limit of the memory of the model of a block, for each worker; nine tenths of the free
-        memory, if not given.
-    max_seconds : float
-        The time limit, looked at after each block.
-    progress : callable or bool, optional
-        As for :func:`gamedp.solve`.
-
-    Returns
-    -------
-    Tables
-
-    Raises
-    ------
-    UnsupportedProblemError
-        If the game lacks a method, or play can stay in a tier for ever.
-    InvalidModelError
-        If the methods contradict the rules, which the message shows by a state and an action.
-    CompilationError
-        If the rules cannot be compiled.
-    LimitExceededError
-        If a block takes too much memory.
-    NotSolvedError
-        After `max_seconds`, if a worker is lost, or if the tolerance is out of reach; its
-        `solution` has the tables so far.
-    DamagedFileError
-        If the folder is of another game, or its rules have changed.
-    OSError
-        If a file cannot be read or written.
-
-    Examples
-    --------
-    >>> import tempfile, gamedp
-    >>> from gamedp.games.wubbel import Wubbel
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     tables = gamedp.tables.tabulate(Wubbel.pig(20), folder)
-    ...     round(tables.value(), 6), tables.width < 1e-6, tables.best_actions((0, 0, 18, 11))
-    (0.615559, True, [0])
-    """
-    numbers: dict[str, Any] = {"tolerance": tolerance, "max_seconds": max_seconds}
-    for name, number in numbers.items():
-        if not (isinstance(number, (int, float)) and number > 0) or tolerance == math.inf:
-            message = f"{name} is {shown(number)}; it must be positive, and tolerance finite."
-            raise InvalidParameterError(message)
-    given: Any = last_tier
-    if not (given is None or isinstance(given, (int, np.integer))):
-        message = f"last_tier is {shown(given)}; it must be an integer."
-        raise InvalidParameterError(message)
-    size: Any = block_size
-    if not (isinstance(size, (int, np.integer)) and 0 < size < 2**63):
-        message = f"block_size is {shown(size)}; it must be a positive integer."
-        raise InvalidParameterError(message)
-    workers: Any = executor
-    if not (workers is None or isinstance(workers, concurrent.futures.Executor)):
-        message = f"executor is {shown(workers)}; it must be a concurrent.futures.Executor."
-        raise InvalidParameterError(message)
-    budget = Budget(callback_of(progress), "solve", max_seconds)
-    tables = Tables.begin(as_path(folder), game, float(tolerance), int(size))
-    tables.fill(last_tier, max_bytes, budget, executor)
-    return tables

@@ -1,0 +1,294 @@
+"""Making tables: the blocks of a tier are made here, or by the workers of an executor.
+
+The blocks of a tier do not need each other. A worker opens the tables by itself: it is sent the
+game and the number of a block, reads lower tiers from the folder and writes the block into it.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import itertools
+import math
+import threading
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import DamagedFileError, InvalidParameterError, NotSolvedError, shown
+from gamedp.runtime.files import as_path
+from gamedp.runtime.limit import Budget, callback_of, shows_progress
+from gamedp.tables.tables import Tables
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from concurrent.futures import Executor
+    from pathlib import Path
+
+    from gamedp.runtime.limit import ProgressCallback
+    from gamedp.tables.filling import Filler
+
+__all__ = ["tabulate"]
+
+SAMPLES = 100
+"""Number of positions that are verified when blocks have been made."""
+
+
+@attrs.frozen
+class Order:
+    """Orders of a worker, besides the number of a block."""
+
+    folder: Path
+    game: Any
+    digest: str
+    max_bytes: float | None
+
+
+LOCAL = threading.local()
+"""The tables that a worker has opened last, and its filler; each thread has its own."""
+
+
+def make_block(order: Order, level: int) -> float:
+    """Make a block in a worker; return its error."""
+    if getattr(LOCAL, "order", None) != order:
+        tables = Tables.open(order.folder, order.game)
+        if tables.digest != order.digest:
+            message = (
+                f"a worker finds other tables in {order.folder}, or other rules of "
+                f"{shown(order.game)}: give all workers the same folder and the same program."
+            )
+            raise DamagedFileError(message)
+        LOCAL.order, LOCAL.tables, LOCAL.filler = order, tables, tables.filler(order.max_bytes)
+    tables, filler = LOCAL.tables, LOCAL.filler
+    error: float = tables.make(filler, level)
+    return error
+
+
+class Makers:
+    """Makes blocks.
+
+    Parameters
+    ----------
+    tables : Tables
+    max_bytes : float or None
+        Of the model of a block.
+    executor : Executor or None
+        Of the workers; None makes all blocks here, one after the other.
+    """
+
+    def __init__(self, tables: Tables, max_bytes: float | None, executor: Executor | None) -> None:
+        self._tables = tables
+        self._executor = executor
+        self._filler: Filler | None = None
+        self._order = Order(tables.folder.absolute(), tables.game, tables.digest, max_bytes)
+
+    def blocks(self, levels: list[int]) -> Generator[tuple[int, float]]:
+        """Make blocks of one tier; yield the level and the error of each when it is there.
+
+        A single one is made here: none can be made beside it.
+
+        Closing the generator withdraws what has not been begun.
+
+        Raises
+        ------
+        NotSolvedError
+            If a worker is lost.
+        InvalidParameterError
+            If the game cannot be sent to workers.
+        """
+        if self._executor is None or len(levels) == 1:
+            self._filler = self._filler or self._tables.filler(self._order.max_bytes)
+            for level in levels:
+                yield level, self._tables.make(self._filler, level)
+            return
+        asked: dict[Any, int] = {}
+        try:
+            for level in levels:
+                asked[self._executor.submit(make_block, self._order, level)] = level
+            for future in concurrent.futures.as_completed(asked):
+                yield asked[future], future.result()
+        except concurrent.futures.BrokenExecutor as error:
+            message = (
+                f"a worker of {shown(self._executor)} has ended: {error} Call again with a new "
+                f"executor: tabulate goes on with what is in {self._tables.folder}. The tables so "
+                "far are the .solution of this error."
+            )
+            raise NotSolvedError(message, self._tables) from error
+        except Exception as error:
+            if "pickle" not in f"{type(error).__name__} {error}".lower():
+                raise
+            message = (
+                f"{shown(self._tables.game)} cannot be sent to workers: {error}. Define its class "
+                "in a module that they can import, or give an executor of threads."
+            )
+            raise InvalidParameterError(message) from error
+        finally:
+            for future in asked:
+                future.cancel()
+
+
+@shows_progress
+def tabulate(  # noqa: PLR0913 - what is usually set in one call
+    game: Any,
+    folder: str | Path,
+    *,
+    last_tier: int | None = None,
+    tolerance: float = 1e-6,
+    block_size: int = 1 << 16,
+    executor: Executor | None = None,
+    max_bytes: float | None = None,
+    max_seconds: float = float("inf"),
+    progress: ProgressCallback | bool | None = None,
+) -> Tables:
+    """Value all positions of a game, tier by tier, and keep them in a folder.
+
+    For games of one player or two opponents that say in which order their positions can be valued,
+    and where these are, by two methods besides the rules:
+
+    ``tier(state) -> int``
+        Never rises along play. It must answer in the whole box, and should read few fields, each as
+        ``state.name``. A state and its representative, by ``canonical``, are of one tier.
+    ``box() -> dict``
+        The range ``(first, last)`` of each field of the positions in which play goes on, by its
+        name. ``is_state(state)`` says which combinations are positions; all, if it is left out.
+
+    A tier is a block, or several if it has more than `block_size` places: it is cut between values
+    of the fields that ``tier`` reads, where play does not lead across if possible. Each block is
+    explored and solved as a model of its own, which must fit in memory, with the values of lower
+    tiers as ends and their errors in its bounds. It is written as one file with a checksum when it
+    is complete: after an interruption, of whatever kind, the same call goes on. It makes files
+    again that are damaged. The bytes depend on the game, `tolerance` and `block_size` alone.
+
+    Parameters
+    ----------
+    game
+        Its rules must be compilable, and its states NamedTuples of ints and tuples of ints.
+    folder : str or Path
+        New, or one in which tables of the game have been begun.
+    last_tier : int, optional
+        The highest tier to make; all, if not given.
+    tolerance : float
+        The largest distance between the bounds of any value.
+    block_size : int
+        The number of places of the box beyond which a tier is cut. Smaller blocks take less memory
+        and keep more workers busy.
+    executor : concurrent.futures.Executor, optional
+        Its workers make the blocks of a tier side by side, such as those of a
+        ``ProcessPoolExecutor``. They must reach the folder, and processes must be able to import
+        the game's class. If not given, blocks are made here, one after the other.
+    max_bytes : float, optional
+        Limit of the memory of the model of a block, for each worker; nine tenths of the free
+        memory, if not given.
+    max_seconds : float
+        The time limit, looked at after each block.
+    progress : callable or bool, optional
+        As for :func:`gamedp.solve`.
+
+    Returns
+    -------
+    Tables
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game lacks a method, or play can stay in a tier for ever.
+    InvalidModelError
+        If the methods contradict the rules, which the message shows by a state and an action.
+    CompilationError
+        If the rules cannot be compiled.
+    LimitExceededError
+        If a block takes too much memory.
+    NotSolvedError
+        After `max_seconds`, if a worker is lost, or if the tolerance is out of reach; its
+        `solution` has the tables so far.
+    DamagedFileError
+        If the folder is of another game, or its rules have changed.
+    OSError
+        If a file cannot be read or written.
+
+    Examples
+    --------
+    >>> import tempfile, gamedp
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tables = gamedp.tables.tabulate(Wubbel.pig(20), folder)
+    ...     round(tables.value(), 6), tables.width < 1e-6, tables.best_actions((0, 0, 18, 11))
+    (0.615559, True, [0])
+    """
+    numbers: dict[str, Any] = {"tolerance": tolerance, "max_seconds": max_seconds}
+    for name, number in numbers.items():
+        if not (isinstance(number, (int, float)) and number > 0) or tolerance == math.inf:
+            message = f"{name} is {shown(number)}; it must be positive, and tolerance finite."
+            raise InvalidParameterError(message)
+    given: Any = last_tier
+    if not (given is None or isinstance(given, (int, np.integer))):
+        message = f"last_tier is {shown(given)}; it must be an integer."
+        raise InvalidParameterError(message)
+    size: Any = block_size
+    if not (isinstance(size, (int, np.integer)) and 0 < size < 2**63):
+        message = f"block_size is {shown(size)}; it must be a positive integer."
+        raise InvalidParameterError(message)
+    workers: Any = executor
+    if not (workers is None or isinstance(workers, concurrent.futures.Executor)):
+        message = f"executor is {shown(workers)}; it must be a concurrent.futures.Executor."
+        raise InvalidParameterError(message)
+    budget = Budget(callback_of(progress), "solve", max_seconds)
+    tables = Tables.begin(as_path(folder), game, float(tolerance), int(size))
+    _fill(tables, last_tier, max_bytes, budget, executor)
+    return tables
+
+
+def _fill(
+    tables: Tables,
+    last_tier: int | None,
+    max_bytes: float | None,
+    budget: Budget,
+    executor: Executor | None,
+) -> None:
+    """Make the blocks that are missing or damaged, from the lowest up; see `tabulate`."""
+    plan = tables.plan
+    wanted = tables.num_blocks
+    if last_tier is not None:
+        wanted = int(np.searchsorted(plan.tiers, last_tier, "right"))
+    bad = set(tables.damaged())
+    missing = [
+        level for level in range(wanted) if not tables.has(level) or tables.path(level) in bad
+    ]
+    if not missing:
+        return
+    total, done = sum(map(plan.size, missing)), 0
+    make = Makers(tables, max_bytes, executor)
+    for tier, levels in itertools.groupby(missing, lambda level: int(plan.tiers[level])):
+        if not done:
+            _stop_if_late(tables, budget, tier)
+        with contextlib.closing(make.blocks(list(levels))) as made:
+            for level, error in made:
+                _refuse_wide(tables, error, tier)
+                tables.forget(level)
+                done += plan.size(level)
+                budget.report(done, total, f"tier {tier}")
+                if done < total:
+                    _stop_if_late(tables, budget, tier)
+    tables.verify(SAMPLES)
+
+
+def _stop_if_late(tables: Tables, budget: Budget, tier: int) -> None:
+    if budget.is_late:
+        message = (
+            f"tabulate stopped at its limit of {budget.max_seconds:g} seconds in tier {tier}. "
+            f"Call again: it goes on with what is in {tables.folder}. The tables so far are the "
+            ".solution of this error."
+        )
+        raise NotSolvedError(message, tables)
+
+
+def _refuse_wide(tables: Tables, error: float, tier: int) -> None:
+    if not 2 * error <= tables.tolerance:
+        message = (
+            f"the bounds are {2 * error:.3g} apart in tier {tier}, and the tolerance is "
+            f"{tables.tolerance:g}: rounding allows no less, and higher tiers are not closer. "
+            "Ask for a larger tolerance in another folder. The tables so far are the .solution "
+            "of this error."
+        )
+        raise NotSolvedError(message, tables)

@@ -49,6 +49,7 @@ def test_the_reference_has_properties_that_are_computed_once(monkeypatch):
     assert [line for line in lines if line.startswith(".. ")] == [
         ".. py:property:: draws",
         ".. py:property:: maximise",
+        ".. py:property:: has_one_sign",
     ]
     assert "   They differ if it is not declared, see :class:`gamedp.TotalReward`." in lines
 

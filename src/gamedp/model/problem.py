@@ -276,7 +276,7 @@ class Problem(AnyProblem[Model]):
             for extreme in (np.minimum, np.maximum)
         )
 
-    @property
+    @functools.cached_property
     def has_one_sign(self) -> bool:
         """Whether no two rewards or payoffs have different signs, to whichever player."""
         if is_probability(self.objective):

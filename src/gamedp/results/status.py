@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
@@ -187,10 +188,13 @@ def width_of(
         Whether to divide by the smallest absolute value between the bounds; the result is
         infinite if 0 lies between them.
     """
-    apart = lower != upper
-    lower, upper = lower[apart], upper[apart]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         widths = upper - lower
+    width = float(np.maximum.reduce(widths, axis=None, initial=0.0))
+    if not (relative or math.isnan(width)):  # it is no number if infinite bounds are equal
+        return width
+    apart = lower != upper
+    lower, upper, widths = lower[apart], upper[apart], widths[apart]
     if relative:
         least = np.maximum(np.maximum(lower, -upper), 0.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -149,7 +149,7 @@ def equation_of(
         _graph(model),
         probabilities,
         model.rewards,
-        model.players == 0 if problem.objective.optimum == "max" else model.players != 0,
+        problem.maximise,
         problem.discount,
         codebook,
     )

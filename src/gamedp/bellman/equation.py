@@ -151,6 +151,71 @@ def unordered_equation(
     )
 
 
+def arrange(
+    equation: Equation,
+    graph: Graph,
+    probabilities: Probabilities,
+    constants: Floats,
+    sizes: Floats,
+    maximise: Flags,
+) -> None:
+    """Copy an equation, its states numbered in its order.
+
+    Parameters
+    ----------
+    equation : Equation
+        S states, C choices, T transitions.
+    graph, probabilities, constants, sizes, maximise
+        Filled, each as in the equation.
+    """
+    given = equation.graph
+    choice = t = np.uintp(0)
+    graph.choice_offsets[0] = graph.transition_offsets[0] = 0
+    for number in range(np.uintp(len(equation.order))):
+        state = np.uintp(equation.order[number])
+        maximise[number] = equation.maximise[state]
+        for old in range(
+            np.uintp(given.choice_offsets[state]), np.uintp(given.choice_offsets[state + ONE])
+        ):
+            constants[choice], sizes[choice] = equation.constants[old], equation.sizes[old]
+            for old_t in range(
+                np.uintp(given.transition_offsets[old]),
+                np.uintp(given.transition_offsets[old + ONE]),
+            ):
+                graph.successors[t] = equation.place[np.uintp(given.successors[old_t])]
+                probabilities[t] = equation.probabilities[old_t]
+                t += ONE
+            choice += ONE
+            graph.transition_offsets[choice] = t
+        graph.choice_offsets[number + ONE] = choice
+
+
+arrange_jit = compiled(arrange)
+
+
+def in_order(equation: Equation) -> Equation:
+    """Return the same equation with its states numbered in its order, which has all of them.
+
+    A sweep then reads the arrays from one end to the other: several times as fast, in a model
+    larger than the processor's cache, as jumps from place to place. The terms of each sum, and the
+    sums of each sweep, are in the same sequence, so numbers are the same to the last bit.
+    """
+    given, order = equation.graph, equation.order
+    graph = type(given)(*(np.empty_like(array) for array in given))
+    maximise, constants = np.empty_like(equation.maximise), np.empty_like(equation.constants)
+    probabilities = np.empty_like(equation.probabilities)
+    sizes = constants if equation.sizes is equation.constants else np.empty_like(constants)
+    arrange_jit(equation, graph, probabilities, constants, sizes, maximise)
+    numbers = np.arange(len(order), dtype=order.dtype)
+    places = numbers.astype(equation.place.dtype)
+    for array in (*graph, probabilities, constants, sizes, numbers, places):
+        array.flags.writeable = False  # typed as those of a model, so that kernels compile once
+    return Equation(
+        graph, probabilities, equation.codebook, constants, sizes, maximise, equation.discount,
+        numbers, places,
+    )  # fmt: skip
+
+
 def backup(
     state: int,
     equation: Equation,

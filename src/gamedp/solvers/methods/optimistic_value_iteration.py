@@ -46,6 +46,7 @@ class OptimisticValueIteration(SweepingSolver):
     """
 
     goes_relative: ClassVar[bool] = True
+    sweeps_in_order: ClassVar[bool] = True
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

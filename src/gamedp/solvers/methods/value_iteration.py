@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import attrs
 import numpy as np
 
@@ -53,6 +55,8 @@ class ValueIteration(SweepingSolver):
     >>> abs(solution.value() - 10) < 1e-9
     True
     """
+
+    sweeps_in_order: ClassVar[bool] = True
 
     sweep: Sweep = attrs.field(default="gauss-seidel", validator=one_of(Sweep))
 

@@ -41,7 +41,8 @@ class BoundPair:
         model = run.problem.model
         self.lower = np.full(model.num_states, -np.inf)
         self.upper = np.full(model.num_states, np.inf)
-        self.lower[model.terminals] = self.upper[model.terminals] = model.payoffs
+        ends = np.diff(run.equation.graph.choice_offsets) == 0
+        self.lower[ends] = self.upper[ends] = run.values[ends]
         structure = model.structure
         self._cyclic_levels = np.unique(structure.levels[structure.nontrivial])
 

@@ -5,14 +5,10 @@ a gambler's ruin, and the slow chain of Haddad and Monmege. Each method is asked
 1e-6; the ratio is its time divided by that of the method that gamedp chooses. The largest possible
 error of each answer stands beside, by the bounds of all of them together. A method that stops at
 its limit of time is shown with the time of its one call and the width that it has proven by then.
-
-Those that everybody compares also solve a larger grid, of 480,000 transitions, where a sweep that
-jumps about in memory takes several times as long. Its goals are seconds of processor time.
 """
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
 
 import measure
@@ -40,16 +36,6 @@ SOLVERS = (
     "anderson-acceleration",
     "linear-programming",
 )
-
-
-AT_MOST = {
-    "value iteration": (gamedp.solvers.ValueIteration(), 1.3),
-    "value iteration, Jacobi": (gamedp.solvers.ValueIteration(sweep="jacobi"), 1.3),
-    "interval iteration": (gamedp.solvers.IntervalIteration(), 2.0),
-    "optimistic value iteration": (gamedp.solvers.OptimisticValueIteration(), 1.5),
-    "sound value iteration": (gamedp.solvers.SoundValueIteration(), 2.0),
-}
-"""Seconds that a method may take for the larger grid."""
 
 
 def problems(quick: bool) -> dict[str, gamedp.Problem]:
@@ -97,33 +83,7 @@ def rows_of(table: Comparison) -> Iterator[measure.Row]:
             )
 
 
-def sweeps(quick: bool) -> Iterator[measure.Row]:
-    """Yield the row of each method that sweeps, on the larger grid."""
-    size = 10 if quick else 200
-    model = gamedp.compile(SlipGrid(size=size))
-    for name, (solver, at_most) in AT_MOST.items():
-        solution = gamedp.solve(model, solver=solver, tolerance=TOLERANCE)  # compiles it as well
-        seconds = statistics.median(
-            measure.processor_seconds(
-                lambda solver=solver: gamedp.solve(model, solver=solver, tolerance=TOLERANCE)
-            )
-            for _ in range(3)
-        )
-        yield measure.Row(
-            what=f"slip grid {size}: {name}",
-            ours=seconds,
-            value=seconds,
-            goal=("<=", at_most),
-            facts={
-                "transitions": model.num_transitions,
-                "width": solution.width,
-                "sweeps": solution.statistics.sweeps,
-            },
-        )
-
-
 def methods(quick: bool) -> list[measure.Row]:
     """Measure each method on each kind."""
     options = {"tolerance": TOLERANCE, "max_seconds": SECONDS, "seconds": 0.01 if quick else 0.5}
-    table = gamedp.compare(problems(quick), solvers=SOLVERS, **options)
-    return [*rows_of(table), *sweeps(quick)]
+    return list(rows_of(gamedp.compare(problems(quick), solvers=SOLVERS, **options)))

@@ -39,7 +39,6 @@ hashable kind and dataclasses as states, 320; puzzles of Kniffel and of games wi
 in one file; that those of one game differ, 13. Targets within a horizon brought 66. Programs
 in the PRISM language and in JANI brought 3,300 in eleven files, formulas and what answers them
 1,900 in ten; tables of all positions on disk, tier by tier, 820 in seven.
-Models in the order of their sweeps took 48.
 """
 
 SOLVERS_FLOORS = 10

@@ -5,11 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from solving import FIXED_POINT, REGISTERED, assert_contains, solve_best_effort, walk
+from solving import FIXED_POINT, REGISTERED, assert_contains, walk
 
 import gamedp
 from gamedp.runtime import limit
-from gamedp.solvers.tools.run import Run
 from gamedp.testing import exact_values, problem_kinds, support_table
 from gamedp.testing.solver_checks import _model as model_of
 from gamedp.testing.strategies import models
@@ -52,62 +51,6 @@ def test_relative_tolerances(model, tolerance):
             widths = (solution.upper - solution.lower).tolist()
             for width, value in zip(widths, truth, strict=True):
                 assert width <= Fraction(tolerance) * abs(value)
-
-
-ORDERED = tuple(solver for solver in FIXED_POINT if solver.sweeps_in_order)
-"""Those that read a model in the order of their sweeps."""
-
-
-@relaxed
-@given(models())
-def test_the_order_in_memory_changes_no_bit(model):
-    assert len(ORDERED) == 8
-    for solver in ORDERED:
-        if not solver.supports(gamedp.Problem(model)):
-            continue
-        found = solve_best_effort(model, solver=solver, tolerance=1e-8)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(solver), "sweeps_in_order", False)
-            jumping = solve_best_effort(model, solver=solver, tolerance=1e-8)
-        assert found.status is jumping.status
-        assert found.statistics.sweeps == jumping.statistics.sweeps
-        for name in ("values", "lower", "upper", "policy"):
-            ours, theirs = getattr(found, name), getattr(jumping, name)
-            assert ours.dtype == theirs.dtype
-            assert ours.tobytes() == theirs.tobytes(), (solver, name)
-
-
-@relaxed
-@given(models())
-def test_sweeps_read_their_states_one_after_another(model):
-    run = Run(gamedp.Problem(model), 1e-6, None)
-    before, values = run.equation, run.values.copy()
-    with run.in_order():
-        swept = run.equation
-        np.testing.assert_array_equal(swept.order, np.arange(model.num_states))
-        np.testing.assert_array_equal(swept.place, np.arange(model.num_states))
-        np.testing.assert_array_equal(run.values, values[before.order])
-        for number, state in enumerate(before.order.tolist()):
-            ours, theirs = (
-                [
-                    (constant, list(zip(where[leads].tolist(), chances.tolist(), strict=True)))
-                    for constant, leads, chances, where in _choices(*of)
-                ]
-                for of in ((swept, number, swept.place), (before, state, before.place))
-            )
-            assert ours == theirs
-        with run.in_order():
-            assert run.equation is swept  # there is nothing to gain, and no copy
-    assert run.equation is before
-    np.testing.assert_array_equal(run.values, values)
-
-
-def _choices(equation, state, where):
-    """Yield what each choice of a state earns, where it leads, how likely, and the places."""
-    graph = equation.graph
-    for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-        row = slice(graph.transition_offsets[choice], graph.transition_offsets[choice + 1])
-        yield equation.constants[choice], graph.successors[row], equation.probabilities[row], where
 
 
 NATIVE = tuple(solver for solver in FIXED_POINT if solver.goes_relative)

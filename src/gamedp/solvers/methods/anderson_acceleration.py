@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -55,8 +55,6 @@ class AndersonAcceleration(SweepingSolver):
     >>> round(solution.value(), 6)
     0.67072
     """
-
-    sweeps_in_order: ClassVar[bool] = True
 
     memory: int = attrs.field(default=8, validator=whole_and_positive)
 

@@ -55,7 +55,6 @@ class IntervalIteration(SweepingSolver):
     """
 
     goes_relative: ClassVar[bool] = True
-    sweeps_in_order: ClassVar[bool] = True
     deflates: ClassVar[bool] = True
 
     def support_of(self, prepared: Prepared) -> Support:

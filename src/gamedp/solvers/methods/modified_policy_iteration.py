@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import attrs
 import numpy as np
 
@@ -72,8 +70,6 @@ class ModifiedPolicyIteration(SweepingSolver):
     True
     """
 
-    sweeps_in_order: ClassVar[bool] = True
-
     inner_sweeps: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(none_or_more)
     )
@@ -140,6 +136,6 @@ class _SweepNumber:
 
 def _has_opponents(run: Run) -> bool:
     """Return whether choices of both kinds have to be made."""
-    free = np.diff(run.equation.graph.choice_offsets) > 1
+    free = np.diff(run.problem.model.choice_offsets) > 1
     sides = run.equation.maximise[free]
     return run.problem.model.has_swaps or 0 < int(sides.sum()) < len(sides)

@@ -46,7 +46,6 @@ class OptimisticValueIteration(SweepingSolver):
     """
 
     goes_relative: ClassVar[bool] = True
-    sweeps_in_order: ClassVar[bool] = True
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

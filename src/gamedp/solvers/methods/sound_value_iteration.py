@@ -47,7 +47,6 @@ class SoundValueIteration(SweepingSolver):
     """
 
     goes_relative: ClassVar[bool] = True
-    sweeps_in_order: ClassVar[bool] = True
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""

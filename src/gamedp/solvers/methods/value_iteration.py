@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import attrs
 import numpy as np
 
@@ -55,8 +53,6 @@ class ValueIteration(SweepingSolver):
     >>> abs(solution.value() - 10) < 1e-9
     True
     """
-
-    sweeps_in_order: ClassVar[bool] = True
 
     sweep: Sweep = attrs.field(default="gauss-seidel", validator=one_of(Sweep))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -136,8 +135,6 @@ class FixedPointSolver(PreparingSolver):
     """Whether `iterate` supports `run.relative`; if not, smaller tolerances are tried."""
     deflates: ClassVar[bool] = False
     """Whether `iterate` solves problems with :attr:`gamedp.Problem.needs_deflation`."""
-    sweeps_in_order: ClassVar[bool] = False
-    """Whether `iterate` sweeps through the run's equation itself, in its order."""
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
@@ -176,9 +173,7 @@ class FixedPointSolver(PreparingSolver):
         proper = prepared.problem if reduction is None else reduction.problem
         run = Run(proper, tolerance, progress, seconds, relative=relative)
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused at the end
-            in_order = self.sweeps_in_order and not proper.needs_deflation
-            with run.in_order() if in_order else nullcontext():
-                self.iterate(run)
+            self.iterate(run)
             proven = proper.is_proper or proper.needs_deflation
             return solution_of(run, self, proven=proven, reduction=reduction)
 

@@ -41,8 +41,7 @@ class BoundPair:
         model = run.problem.model
         self.lower = np.full(model.num_states, -np.inf)
         self.upper = np.full(model.num_states, np.inf)
-        ends = np.diff(run.equation.graph.choice_offsets) == 0
-        self.lower[ends] = self.upper[ends] = run.values[ends]
+        self.lower[model.terminals] = self.upper[model.terminals] = model.payoffs
         structure = model.structure
         self._cyclic_levels = np.unique(structure.levels[structure.nontrivial])
 

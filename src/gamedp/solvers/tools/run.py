@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import numpy as np
 
-from gamedp.bellman import equation, residuals
+from gamedp.bellman import residuals
 from gamedp.bellman.enclosures import rounded_outward
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.model.objectives import (
@@ -27,7 +26,7 @@ from gamedp.runtime.limit import ProgressCallback, Reporter
 from gamedp.runtime.slices import GATHERED_STATES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -193,28 +192,6 @@ class Run:
         self.too_wide = Status.ROUNDING  # replaces SOLVED if bounds are too far apart
         self.bounds: tuple[Floats, Floats] | None = None
         self._measured = -1, (0, 0)  # a component is measured a few times in a row
-
-    @contextmanager
-    def in_order(self) -> Iterator[None]:
-        """Keep the states numbered in the order of the sweeps, in all arrays of this run.
-
-        Not for what reads the problem's model by the numbers of states, as deflation does.
-        """
-        given = self.equation
-        if (given.order[1:] > given.order[:-1]).all():
-            yield
-            return
-        self.equation = equation.in_order(given)
-        self.values, self.errors = self.values[given.order], self.errors[given.order]
-        first = self.equation.graph.choice_offsets[:-1]
-        yield
-        self.values, self.errors = self.values[given.place], self.errors[given.place]
-        chosen = np.where(self.policy < 0, -1, self.policy - first)[given.place]
-        self.policy = np.where(chosen < 0, -1, chosen + given.graph.choice_offsets[:-1])
-        if self.bounds is not None:
-            lower, upper = self.bounds
-            self.bounds = lower[given.place], upper[given.place]
-        self.equation = given
 
     @property
     def out_of_time(self) -> bool:

@@ -68,14 +68,19 @@ def solve_all(model):
         gamedp.AverageReward(),
     ]
     for objective in objectives:
-        for solver in methods():
-            try:
-                found = gamedp.solve(model, objective, solver)
-            except gamedp.errors.GamedpError as error:
-                yield f"{type(error).__name__} {error}"
-                continue
-            for array in (found.values, found.lower, found.upper, found.policy):
-                yield " ".join(float(number).hex() for number in np.ravel(array))
+        yield from solutions(model, objective, methods())
+
+
+def solutions(model, objective, solvers):
+    """Yield a line for each array that one of some methods finds for an objective."""
+    for solver in solvers:
+        try:
+            found = gamedp.solve(model, objective, solver)
+        except gamedp.errors.GamedpError as error:
+            yield f"{type(error).__name__} {error}"
+            continue
+        for array in (found.values, found.lower, found.upper, found.policy):
+            yield " ".join(float(number).hex() for number in np.ravel(array))
 
 
 if __name__ == "__main__":

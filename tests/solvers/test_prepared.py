@@ -1,5 +1,6 @@
 """What is known of a problem is found once, by its graph alone, and handed on."""
 
+import many_solutions
 import numpy as np
 import pytest
 
@@ -160,3 +161,44 @@ def test_shifted_payoffs_are_prepared_once(monkeypatch):
     solution = gamedp.solve(model, gamedp.TotalReward("max", draw=1.5))
     assert solution.bounds(0) == (1.5, 1.5)
     assert len(reduced) == 1
+
+
+@pytest.mark.parametrize(("players", "swaps"), [(1, False), (2, False), (2, True)])
+@pytest.mark.parametrize("seed", range(3))
+def test_states_in_the_order_of_the_sweeps_have_the_same_numbers(seed, players, swaps, monkeypatch):
+    model = many_solutions.made_up(np.random.default_rng(seed), players, swaps)
+    solvers = [each for each in many_solutions.methods() if getattr(each, "sweeps_in_order", 0)]
+    assert len(solvers) >= 6
+    objectives = [
+        gamedp.TotalReward(),
+        gamedp.Discounted(0.9),
+        gamedp.Reachability([model.num_states - 1]),
+    ]
+    found = []
+    for least in (0, 2**60):
+        monkeypatch.setattr(preparing, "MIN_ORDERED_TRANSITIONS", least)
+        found.append(
+            [
+                each
+                for objective in objectives
+                for each in many_solutions.solutions(model, objective, solvers)
+            ]
+        )
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("objective", [gamedp.Discounted(0.9), gamedp.Reachability([11])])
+def test_states_are_put_in_the_order_of_the_sweeps(objective, monkeypatch):
+    monkeypatch.setattr(preparing, "MIN_ORDERED_TRANSITIONS", 0)
+    # Round a ring from 0 upwards: sweeps go from the last state down.
+    model = gamedp.Model.from_arrays(
+        range(13), range(13), [*range(1, 12), 0], np.ones(12), rewards=np.arange(12.0)
+    )
+    given = Prepared(gamedp.Problem(model, objective))
+    assert given.in_order() is given.in_order()
+    found = given.in_order().problem.model
+    np.testing.assert_array_equal(found.structure.order, np.arange(found.num_states))
+    anew = type(found.structure).of(
+        found.choice_offsets, found.transition_offsets, found.successors
+    )
+    assert anew.num_components == found.structure.num_components

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import numpy as np
 
+from gamedp.runtime.arrays import places_of_rows
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -227,6 +229,36 @@ class Structure:
     def is_acyclic(self) -> bool:
         """Whether no state can ever recur."""
         return self._parts.num_cyclic_levels == 0
+
+    def in_order(self) -> tuple[Structure, Integers, Integers]:
+        """Return the same graph with its states numbered in `order`, and where its rows come from.
+
+        Returns
+        -------
+        structure : Structure
+            Its own order is 0, 1, 2 and so on; its components are the same.
+        choices, transitions : (C,), (T,) int64
+            The number here of each of its choices and transitions.
+        """
+        order, parts = self.order, self._parts
+        counts = np.diff(self.choice_offsets)[order]
+        choices, choice_offsets = places_of_rows(self.choice_offsets[order], counts)
+        counts = np.diff(self.transition_offsets)[choices]
+        transitions, transition_offsets = places_of_rows(self.transition_offsets[choices], counts)
+        successors = self.place[self.successors[transitions]].astype(self.successors.dtype)
+        structure = Structure.of(
+            np.append(choice_offsets, len(choices)),
+            np.append(transition_offsets, len(transitions)),
+            successors,
+        )
+        numbers = np.arange(self.num_states, dtype=order.dtype)
+        same = parts._replace(
+            component=_locked(parts.component[order]),
+            order=_locked(numbers),
+            place=_locked(numbers.astype(parts.place.dtype)),
+        )
+        object.__setattr__(structure, "_parts", same)  # not found anew, as in another order
+        return structure, choices, transitions
 
     def cycle(self, state: int | None = None) -> tuple[int, ...]:
         """Find a shortest cycle through a state.

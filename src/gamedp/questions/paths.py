@@ -21,6 +21,7 @@ from gamedp.languages.expressions import Operation
 from gamedp.languages.formulas import Formula, Temporal, walk
 from gamedp.model.model import Model, given_numbers
 from gamedp.questions.changes import looped
+from gamedp.runtime.arrays import places_of_rows
 
 if TYPE_CHECKING:
     from gamedp.languages.tokens import TextPlace
@@ -291,9 +292,9 @@ def _explored(part: Part, model: Model, literals: list[tuple[Flags, Flags]]) -> 
         which, at = np.divmod(frontier, states)
         goes_on = which > 1
         many = np.where(goes_on, np.diff(model.choice_offsets)[at], 0)
-        chosen = _ranges(model.choice_offsets[:-1][at], many)
+        chosen, _ = places_of_rows(model.choice_offsets[:-1][at], many)
         width = np.diff(model.transition_offsets)[chosen]
-        taken = _ranges(model.transition_offsets[:-1][chosen], width)
+        taken, _ = places_of_rows(model.transition_offsets[:-1][chosen], width)
         after = np.asarray(model.successors)[taken].astype(np.int64)
         before = np.repeat(np.repeat(which, many), width)
         pairs, inverse = np.unique(before * len(kinds) + letters[after], return_inverse=True)
@@ -363,11 +364,3 @@ class _Numbered:
             self.count += len(new)
             found[mine] = table[at[mine]]
         return found, np.concatenate([np.zeros(0, np.int64), *self.keys[known:]])
-
-
-def _ranges(firsts: Integers, counts: Integers) -> Integers:
-    """Return the numbers of ranges that begin somewhere and have some length, one after another."""
-    ends = np.cumsum(counts)
-    return np.repeat(firsts - (ends - counts), counts) + np.arange(
-        int(ends[-1]) if len(ends) else 0
-    )

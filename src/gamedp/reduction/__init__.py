@@ -2,12 +2,13 @@
 
 from gamedp.reduction.gains import OutOfTimeError, never
 from gamedp.reduction.reduce import UndefinedTotalError, needs_reduction, reduce
-from gamedp.reduction.reduction import Reduction
+from gamedp.reduction.reduction import Reduction, in_order
 
 __all__ = [
     "OutOfTimeError",
     "Reduction",
     "UndefinedTotalError",
+    "in_order",
     "needs_reduction",
     "never",
     "reduce",

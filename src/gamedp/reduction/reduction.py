@@ -157,6 +157,55 @@ class Reduction:
         )
 
 
+def in_order(problem: Problem, reduction: Reduction | None) -> Reduction:
+    """Return a reduction to the same problem, with its states in the order of the sweeps.
+
+    A sweep then reads the arrays from their beginning to their end. In a model larger than the
+    processor's cache that is several times as fast; numbers are the same to the last bit.
+
+    Parameters
+    ----------
+    problem : Problem
+    reduction : Reduction or None
+        That of the problem; None if it is proper as it is.
+    """
+    proper = problem if reduction is None else reduction.problem
+    model, structure = proper.model, proper.model.structure
+    renumbered, choices, transitions = structure.in_order()
+    order, place = structure.order, structure.place.astype(structure.order.dtype)
+    terminals = place[model.terminals]
+    by_place = np.argsort(terminals)
+    ordered = Model.unchecked(
+        choice_offsets=renumbered.choice_offsets,
+        transition_offsets=renumbered.transition_offsets,
+        successors=renumbered.successors,
+        probabilities=model.probabilities[transitions],
+        rewards=model.rewards[choices],
+        players=model.players[order],
+        terminals=terminals[by_place].astype(np.int64),
+        payoffs=model.payoffs[by_place],
+        action_labels=choices,
+        initial_states=place[model.initial_states].astype(np.int64),
+        initial_probabilities=model.initial_probabilities,
+        num_players=model.num_players,
+        constant_sum=model.constant_sum,
+        rounding=model.rounding,
+    )
+    object.__setattr__(ordered, "structure", renumbered)
+    proper = attrs.evolve(proper, model=ordered)
+    if reduction is not None:
+        small = reduction.quotient
+        class_of = np.where(small.class_of >= 0, place[small.class_of], NONE)
+        small = Quotient(ordered, class_of.astype(place.dtype), small.choice_of[choices])
+        return attrs.evolve(reduction, problem=proper, quotient=small)
+    known = np.full(model.num_states, np.nan)
+    known[model.terminals] = model.payoffs
+    place[model.terminals] = NONE
+    unknown = np.full(model.num_states, NONE, structure.choice_type)
+    identity = Quotient(ordered, place, choices)
+    return Reduction(proper, problem, (), model, known, unknown, None, None, identity)
+
+
 @attrs.frozen(eq=False)
 class Quotient:
     """A smaller model, and the origin of its states and choices in the given one.

@@ -14,6 +14,7 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from gamedp.runtime.arrays import places_of_rows
 from gamedp.runtime.jit import LANES
 
 if TYPE_CHECKING:
@@ -262,9 +263,9 @@ def program_of(
     inner = order[counts[order] > 0]
     # The value of the stage is the last row: nothing that comes after the start matters.
     inner = inner[: int(np.flatnonzero(inner == start)[0]) + 1]
-    choices = _ranges(stage.choice_offsets[inner], counts[inner])
+    choices, _ = places_of_rows(stage.choice_offsets[inner], counts[inner])
     lengths = np.diff(stage.transition_offsets)[choices]
-    transitions = _ranges(stage.transition_offsets[choices], lengths)
+    transitions, _ = places_of_rows(stage.transition_offsets[choices], lengths)
     successors = np.asarray(stage.successors)[transitions]
     choice_offsets = np.concatenate([[0], np.cumsum(counts[inner])])
     transition_offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -282,14 +283,6 @@ def program_of(
         rows[inner],
         num_rows,
     )
-
-
-def _ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the numbers of all ranges, one range after the other."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    shifts: NDArray[np.int64] = np.repeat(starts - (ends - lengths), lengths)
-    return np.arange(total) + shifts
 
 
 def _allocate(

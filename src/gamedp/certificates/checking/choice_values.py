@@ -32,6 +32,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.model.model import describe_choice
+from gamedp.runtime.arrays import places_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,9 +117,9 @@ class Rows:
         """Gather the choices of some states, in increasing order."""
         each = np.diff(model.choice_offsets)[states]
         movers, each = states[each > 0], each[each > 0]
-        choices, first_choices = _ranges(model.choice_offsets[movers], each)
+        choices, first_choices = places_of_rows(model.choice_offsets[movers], each)
         counts = model.transition_offsets[choices + 1] - model.transition_offsets[choices]
-        transitions, starts = _ranges(model.transition_offsets[choices], counts)
+        transitions, starts = places_of_rows(model.transition_offsets[choices], counts)
         signed = model.probabilities[transitions]
         probabilities = np.abs(signed)
         return cls(
@@ -140,12 +141,6 @@ class Rows:
         if self.swapped is not None:
             there = np.where(self.swapped, opposite[self.successors], there)
         return there
-
-
-def _ranges(firsts: Integers, counts: Integers) -> tuple[Integers, Integers]:
-    """Return ``firsts[i] .. firsts[i] + counts[i] - 1`` for all i, and where each begins."""
-    starts = np.cumsum(counts) - counts
-    return np.arange(int(counts.sum())) + np.repeat(firsts - starts, counts), starts
 
 
 def _radius(

@@ -46,6 +46,7 @@ from gamedp.graph.structure import Structure
 from gamedp.model.objectives import AverageReward, FiniteHorizon, TotalReward
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Status
+from gamedp.runtime.arrays import places_of_rows
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import Reporter
 
@@ -165,8 +166,7 @@ def _wider_by_steps(solution: Solution, plain: Certificate) -> Iterator[Certific
     movers = np.flatnonzero(policy >= 0)
     lengths = np.diff(model.transition_offsets)[policy[movers]]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    taken = np.arange(offsets[-1])
-    taken += np.repeat(model.transition_offsets[policy[movers]] - offsets[:-1], lengths)
+    taken, _ = places_of_rows(model.transition_offsets[policy[movers]], lengths)
     sources, successors = np.repeat(movers, lengths), model.successors[taken]
     choice_offsets = np.searchsorted(movers, np.arange(model.num_states + 1))
     chain = Structure.of(choice_offsets, offsets, successors)

@@ -26,6 +26,7 @@ from gamedp.bellman.blocks import ERROR, VALUE, Block
 from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
 from gamedp.certificates.checking.directions import Ending, oriented
 from gamedp.graph.graph import Graph
+from gamedp.runtime.arrays import places_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -436,8 +437,7 @@ def _steps(
     nodes = order[active.reshape(-1)[order]]
     rows = choices.reshape(-1)[nodes]
     starts, counts = model.transition_offsets[rows], np.diff(model.transition_offsets)[rows]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    transitions = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], counts)
+    transitions, _ = places_of_rows(starts, counts)
     signed = model.probabilities[transitions]
     directions = np.repeat(nodes // size, counts)
     directions = np.where(signed < 0, 1 - directions, directions)

@@ -7,6 +7,7 @@ import numpy as np
 
 from gamedp.bellman import equation
 from gamedp.results.status import Status
+from gamedp.runtime.arrays import places_of_rows
 from gamedp.runtime.options import positive
 from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import FixedPointSolver
@@ -81,8 +82,7 @@ class LinearProgramming(FixedPointSolver):
         sign = 1.0 if sides[free].all() and (free.any() or sides.all()) else -1.0
         first = run.equation.graph.choice_offsets[states]
         counts = run.equation.graph.choice_offsets[states + 1] - first
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        choices = np.repeat(first - offsets[:-1], counts) + np.arange(offsets[-1])
+        choices, _ = places_of_rows(first, counts)
         matrix, known = inner_matrix(start, stop, run.equation, choices, run.values)
         if not np.isfinite(known).all():
             run.values[states] = np.nan  # an overflow, which is reported at the end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import attrs
 
 from gamedp.bellman import priorities
@@ -43,6 +45,8 @@ class PrioritizedSweeping(SweepingSolver):
     >>> round(solution.value(), 6)
     0.67072
     """
+
+    sweeps_in_order: ClassVar[bool] = False  # its queue jumps anyway
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

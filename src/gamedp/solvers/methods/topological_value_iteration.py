@@ -70,6 +70,7 @@ class TopologicalValueIteration(SweepingSolver):
     """
 
     deflates: ClassVar[bool] = True
+    sweeps_in_order: ClassVar[bool] = False  # it gathers each component
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""

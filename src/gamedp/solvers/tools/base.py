@@ -15,7 +15,7 @@ from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Statistics, Status, Tolerance, width_of
 from gamedp.runtime.limit import Limit, ProgressCallback, with_time_left
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.solvers.request import Support, changed
+from gamedp.solvers.request import Refusal, Support, changed
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Answer, Run, finer_tolerance, widened
 
@@ -135,6 +135,8 @@ class FixedPointSolver(PreparingSolver):
     """Whether `iterate` supports `run.relative`; if not, smaller tolerances are tried."""
     deflates: ClassVar[bool] = False
     """Whether `iterate` solves problems with :attr:`gamedp.Problem.needs_deflation`."""
+    sweeps_in_order: ClassVar[bool] = False
+    """Whether `iterate` sweeps over a whole model: faster if its arrays are in that order."""
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
@@ -169,6 +171,8 @@ class FixedPointSolver(PreparingSolver):
             solution: Solution = solve_as_asked(self, prepared, asked, progress)
             return solution
         found = prepared.reduction if self.deflates else prepared.proper
+        if self.sweeps_in_order and not isinstance(found, Refusal):
+            found = prepared.in_order()
         reduction = found if isinstance(found, Reduction) else None
         proper = prepared.problem if reduction is None else reduction.problem
         run = Run(proper, tolerance, progress, seconds, relative=relative)
@@ -193,6 +197,7 @@ class FixedPointSolver(PreparingSolver):
 class SweepingSolver(FixedPointSolver):
     """The base class of those that sweep, with limits as options: of sweeps, and of time."""
 
+    sweeps_in_order: ClassVar[bool] = True
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 

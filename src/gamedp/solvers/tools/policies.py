@@ -13,6 +13,7 @@ from gamedp.graph.sets import attractor
 from gamedp.model.problem import Problem
 from gamedp.reduction.unfolding import rounding_of, unfold
 from gamedp.results.status import Status
+from gamedp.runtime.arrays import places_of_rows
 from gamedp.solvers.tools.components import Component, solve_by_components
 from gamedp.solvers.tools.run import Run
 
@@ -164,8 +165,7 @@ def inner_matrix(
 
     begin = equation.graph.transition_offsets[choices]
     lengths = equation.graph.transition_offsets[choices + 1] - begin
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    places = np.repeat(begin - offsets[:-1], lengths) + np.arange(offsets[-1])
+    places, _ = places_of_rows(begin, lengths)
     owners = np.repeat(np.arange(len(choices)), lengths)
     successors = equation.graph.successors[places]
     columns = equation.place[successors].astype(np.int64) - start

@@ -23,6 +23,7 @@ from gamedp.reduction import (
     OutOfTimeError,
     Reduction,
     UndefinedTotalError,
+    in_order,
     needs_reduction,
     never,
     reduce,
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.arrays import Floats, Integers
     from gamedp.runtime.limit import ProgressCallback
+
+MIN_ORDERED_TRANSITIONS = 1 << 15
+"""Least number of transitions for which states are put in the order of the sweeps: what is smaller
+stays in the processor's cache."""
 
 UNKNOWN = Undecided()
 """A fact that has not been asked for yet."""
@@ -74,6 +79,7 @@ class Prepared:
         self._searched: DepthFirstResult | Undecided | None = UNKNOWN
         self._reduction: Reduction | Refusal | Undecided | None = UNKNOWN
         self._opponents: Opponents | Refusal | Undecided = UNKNOWN
+        self._in_order: Reduction | None = None
 
     @property
     def searched(self) -> DepthFirstResult | None:
@@ -108,6 +114,22 @@ class Prepared:
         if isinstance(found, Reduction) and found.problem.needs_deflation:
             return refused_opponents(found)
         return found
+
+    def in_order(self) -> Reduction | None:
+        """Return the reduction, once it is decided, to states in the order of the sweeps.
+
+        That is the reduction itself, or None, where it makes no difference.
+        """
+        found = self.reduction
+        assert not isinstance(found, Undecided | Refusal)  # noqa: S101 - `require` comes first
+        model = (self.problem if found is None else found.problem).model
+        if model.num_transitions < MIN_ORDERED_TRANSITIONS or (
+            (model.structure.order[1:] > model.structure.order[:-1]).all()
+        ):
+            return found
+        if self._in_order is None:
+            self._in_order = in_order(self.problem, found)
+        return self._in_order
 
     @property
     def opponents(self) -> Opponents | Refusal | Undecided:

@@ -6,7 +6,8 @@ Another process may use less memory than that needs, and is refused before it ru
 
 More processes solve models made of arrays: random choices with a discount, 10^7 transitions in all;
 and a chain of 10^7 states, in each of which a step costs 1, with and without a discount. All counts
-that such a process ever takes, the making of the model included.
+that such a process ever takes, the making of the model included. Of a slip grid, one component with
+10^7 transitions, what counts is the peak above that of the process before the model.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from gamedp.runtime.machine import peak_bytes
 
 MOST = 3 * 2**30
 MOST_SOLVED = 2 * 2**30
+MOST_OF_GRID = 65.0
+"""Bytes a transition, above the start, at the peak of making and solving a slip grid."""
 DISCOUNT = 0.99
 
 
@@ -60,6 +63,8 @@ def in_a_child(size: int, max_bytes: int | None = None) -> dict[str, Any]:
 
 def model_of(shape: str, size: int) -> gamedp.Model:
     """Return a model of arrays with about so many transitions."""
+    if shape == "grid":
+        return gamedp.compile(SlipGrid(size=size), compile="always")
     if shape == "random":
         return gamedp.Model.from_arrays(**many_choices(size // 20, 4, 5, seed=1))
     offsets, successors = chain(size)
@@ -71,11 +76,12 @@ def model_of(shape: str, size: int) -> gamedp.Model:
 
 def solving_child(shape: str, size: int) -> dict[str, Any]:
     """Make a model in this process and solve it; return what that took."""
-    discounts = (DISCOUNT,) if shape == "random" else (DISCOUNT, 1.0)
+    discounts = {"random": (DISCOUNT,), "grid": (1.0,)}.get(shape, (DISCOUNT, 1.0))
     found: dict[str, Any] = {}
     for discount in discounts:
         objective = gamedp.Discounted(discount) if discount < 1 else gamedp.TotalReward()
         gamedp.solve(model_of(shape, 100), objective)  # compiles what is to be compiled
+    before = peak_bytes()
     model = model_of(shape, size)
     for discount in discounts:
         objective = gamedp.Discounted(discount) if discount < 1 else gamedp.TotalReward()
@@ -85,11 +91,27 @@ def solving_child(shape: str, size: int) -> dict[str, Any]:
             f"seconds, discount {discount}": solution.statistics.seconds["solve"],
         }
     return found | {
+        "before": before,
         "peak": peak_bytes(),
         "model": model.num_bytes,
         "states": model.num_states,
         "transitions": model.num_transitions,
     }
+
+
+def solving_grid(size: int) -> measure.Row:
+    """Return the row of the memory that a slip grid takes, one large component."""
+    command = [sys.executable, __file__, "--solve", "grid", str(size)]
+    found: dict[str, Any] = json.loads(measure.run_child(command).output)
+    above = found["peak"] - found.pop("before")
+    return measure.Row(
+        what=f"grid {size}: solved, bytes a transition above the start",
+        ours=above,
+        unit="B",
+        value=above / found["transitions"],
+        goal=("<=", MOST_OF_GRID),
+        facts=found,
+    )
 
 
 def solving(shape: str, size: int) -> measure.Row:
@@ -142,6 +164,7 @@ def memory(quick: bool) -> list[measure.Row]:
             unit="B",
             facts={"says": stopped["message"]},
         ),
+        solving_grid(100 if quick else 900),
         *(solving(shape, 10_000 if quick else 10_000_000) for shape in ("random", "chain")),
     ]
 

@@ -46,7 +46,7 @@ def test_references_are_counted_wherever_arrays_are_made():
     counting = [kernel for kernel in found if kernel.targetoptions["_nrt"]]
     assert 10 < len(counting) < 50
     names = {kernel.py_func.__name__ for kernel in counting}
-    assert {"isolate", "eliminate", "nearest_exits_first", "certify"} <= names
+    assert {"isolate", "eliminate", "lead_out", "certify"} <= names
     # These call kernels that make arrays, and get none of them.
     assert not {"solve_components", "prove_policy"} & names
     assert average.settle_jit in counting

@@ -5,7 +5,10 @@ import numpy as np
 import pytest
 
 import gamedp
+from gamedp.bellman.blocks import VALUE
+from gamedp.bellman.component_sweeps import CHANGING_LITTLE
 from gamedp.solvers.tools import components
+from gamedp.solvers.tools.run import Run
 from gamedp.testing.models import GamblersRuin, SlipperyGrid, SlowChain
 
 
@@ -29,6 +32,32 @@ def tug_of_war(size, probability):
         num_players=2,
         players=np.arange(size + 2) % 2,
     )
+
+
+def test_another_order_takes_no_room_and_comes_back():
+    problem = gamedp.Problem(gamedp.compile(SlipperyGrid(rows=5, columns=5)))
+    run = Run(problem, 1e-6, None)
+    component = components.Component(run, int(np.diff(run.parts.component_offsets).argmax()))
+    block, numbers = component.block, component.numbers
+    before = [array.copy() for array in (*block.graph, *block[1:])]
+    component.reorder()
+    assert component.iterate(np.inf, 1) in {components.component_sweeps.MORE, CHANGING_LITTLE}
+    assert sorted(component.reordered.sequence.tolist()) == list(range(component.size))
+    assert component.reordered.numbers is not numbers
+    found = component.reordered.numbers[VALUE].copy()
+    component.prove(1.0)
+    assert component.block is block
+    here = numbers[VALUE, component.reordered.sequence]
+    np.testing.assert_allclose(here, found, rtol=1e-12)  # proofs eliminate once more
+    for name, array, old in zip(
+        (*block.graph._fields, *block._fields[1:]), (*block.graph, *block[1:]), before, strict=True
+    ):
+        used = component.lengths[1] if name in {"successors", "probabilities"} else len(array)
+        if name != "policy":
+            np.testing.assert_array_equal(array[:used], old[:used])
+    choice_offsets = block.graph.choice_offsets
+    assert (choice_offsets[:-1] <= block.policy).all()
+    assert (block.policy < choice_offsets[1:]).all()
 
 
 CASES = {

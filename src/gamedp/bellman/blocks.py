@@ -282,7 +282,7 @@ def lead_out(
     graph = block.graph
     owners = np.empty(num_choices, graph.successors.dtype)
     offsets = np.empty(num_states + 1, np.int64)
-    choices = np.empty(num_transitions, np.int64)
+    choices = np.empty(num_transitions, graph.successors.dtype)  # a block has fewer than 2**32
     transpose_jit(
         graph.transition_offsets[: num_choices + 1],
         graph.successors[:num_transitions],
@@ -323,53 +323,6 @@ def lead_out(
 lead_out_jit = compiled(lead_out)
 
 
-def rearrange(
-    num_states: int, num_choices: int, num_transitions: int, block: Block, sequence: Naturals
-) -> Block:
-    """Return a component with its states in another order, without data that only proofs need."""
-    graph = block.graph
-    number = np.empty(num_states, graph.successors.dtype)
-    for position in range(num_states):
-        number[sequence[position]] = position
-    choices = Graph(
-        np.empty(num_states + 1, np.uintp),
-        np.empty(num_choices + 1, np.uintp),
-        np.empty(num_transitions, graph.successors.dtype),
-    )
-    result = Block(
-        choices,
-        np.empty(num_states),
-        np.empty(num_states, np.uintp),
-        np.empty(num_choices),
-        block.sizes,
-        block.slacks,
-        block.counts,
-        np.empty(num_choices),
-        np.empty(num_transitions),
-    )
-    choice = place = np.uintp(0)
-    choices.choice_offsets[0] = choices.transition_offsets[0] = 0
-    for position in range(np.uintp(num_states)):
-        state = sequence[position]
-        first = graph.choice_offsets[state]
-        result.signs[position] = block.signs[state]
-        result.policy[position] = choice + (block.policy[state] - first)
-        for old in range(first, graph.choice_offsets[state + ONE]):
-            for t in range(graph.transition_offsets[old], graph.transition_offsets[old + ONE]):
-                choices.successors[place] = number[graph.successors[t]]
-                result.probabilities[place] = block.probabilities[t]
-                place += ONE
-            result.constants[choice] = block.constants[old]
-            result.leaving[choice] = block.leaving[old]
-            choice += ONE
-            choices.transition_offsets[choice] = place
-        choices.choice_offsets[position + ONE] = choice
-    return result
-
-
-rearrange_jit = compiled(rearrange)
-
-
 def nearest_exits_first(
     num_states: int,
     num_choices: int,
@@ -377,8 +330,8 @@ def nearest_exits_first(
     block: Block,
     numbers: Floats,
     sequence: Naturals,
-) -> Block:
-    """Return a component with the states nearest to an exit first, and a policy that leads out.
+) -> None:
+    """List the states of a component, nearest to an exit first, and set a policy that leads out.
 
     Values are set to one that is too bad for everyone: if a step costs, the values that sweeps find
     on ways that lead nowhere are too good, and rise by one step with every sweep.
@@ -394,28 +347,6 @@ def nearest_exits_first(
         worst = max(worst, abs(block.constants[choice]))
     for state in range(num_states):
         numbers[VALUE, state] = -block.signs[state] * worst * num_states
-    ordered: Block = rearrange_jit(num_states, num_choices, num_transitions, block, sequence)
-    return ordered
 
 
 nearest_exits_first_jit = compiled(nearest_exits_first)
-
-
-def put_back(
-    num_states: int,
-    rearranged: Block,
-    found: Floats,
-    sequence: Naturals,
-    block: Block,
-    numbers: Floats,
-) -> None:
-    """Copy back to a component the policy and the numbers found in another order of states."""
-    for position in range(np.uintp(num_states)):
-        state = sequence[position]
-        chosen = rearranged.policy[position] - rearranged.graph.choice_offsets[position]
-        block.policy[state] = block.graph.choice_offsets[state] + chosen
-        numbers[VALUE, state] = found[VALUE, position]
-        numbers[WEIGHT, state] = found[WEIGHT, position]
-
-
-put_back_jit = compiled(put_back)

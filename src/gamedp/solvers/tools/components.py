@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from gamedp.bellman import (
@@ -24,6 +25,7 @@ from gamedp.solvers.tools.run import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.bellman.equation import Equation
     from gamedp.runtime.arrays import Floats
 
 INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS = 1 << 10, 1 << 12, 1 << 14
@@ -260,7 +262,7 @@ class Component:
         )
         self.lengths = num_choices, int(self.block.graph.transition_offsets[num_choices])
         self.memory = np.zeros(component_sweeps.MEMORY)
-        self.rearranged: tuple[Any, Floats, NDArray[Any]] | None = None
+        self.reordered: _Reordered | None = None
         self.is_expensive = False
         self.budget = min(TRANSITIONS, SWEEPS_BEFORE_ANOTHER_WAY * (self.size + self.lengths[1]))
         self.due = float(self.budget)
@@ -283,17 +285,21 @@ class Component:
     @property
     def floor(self) -> float:
         """The change that rounding alone may cause."""
-        return 8 * UNIT * float(np.abs(self._at_work[1][blocks.VALUE]).max())
+        return 8 * UNIT * float(np.abs(self._at_work[blocks.VALUE]).max())
 
     @property
-    def _at_work(self) -> tuple[Any, Floats]:
-        if self.rearranged is None:
-            return self.block, self.numbers
-        return self.rearranged[:2]
+    def _at_work(self) -> Floats:
+        return self.numbers if self.reordered is None else self.reordered.numbers
+
+    def _gather(self, given: Equation) -> None:
+        """Fill the block by the order of an equation."""
+        bounds, run = (self.start, self.stop), self.run
+        blocks.gather_jit(*bounds, *bounds, given, run.values, run.errors, self.block)
 
     def iterate(self, threshold: float, max_sweeps: int) -> int:
         """Iterate for a while, and return the progress."""
         run, before = self.run, self.sweeps
+        self._take_up()
         found = component_sweeps.iterate_jit(
             self.size,
             *self.lengths,
@@ -303,7 +309,8 @@ class Component:
             threshold,
             max_sweeps,
             self.budget,
-            *self._at_work,
+            self.block,
+            self._at_work,
             self.memory,
         )
         run.visits[0] += (self.sweeps - before) * self.size
@@ -319,10 +326,17 @@ class Component:
         """Start again with the states that are nearest to an exit first."""
         sequence = np.empty(self.size, np.uintp)
         sizes = self.size, *self.lengths
-        block = blocks.nearest_exits_first_jit(*sizes, self.block, self.numbers, sequence)
+        blocks.nearest_exits_first_jit(*sizes, self.block, self.numbers, sequence)
         numbers = np.zeros_like(self.numbers)
         numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
-        self.rearranged = block, numbers, sequence
+        chosen = (self.block.policy - self.block.graph.choice_offsets[:-1])[sequence]
+        given = self.run.equation
+        order, place = given.order.copy(), given.place.copy()
+        order[self.start : self.stop] = self.states[sequence]
+        place[order[self.start : self.stop]] = np.arange(self.start, self.stop)
+        order.flags.writeable = place.flags.writeable = False  # typed as the equation's
+        ordered = given._replace(order=order, place=place)
+        self.reordered = _Reordered(ordered, numbers, sequence, chosen)
 
     def take_policy(self) -> None:
         """Take over the policy of the run."""
@@ -465,11 +479,11 @@ class Component:
         )
         if not np.isfinite(width) and self._may_be_dense(work):
             width = self._settle_densely()
+        other = self.reordered
         if np.isfinite(width):
-            self.rearranged = None
-        elif self.rearranged is not None:
-            _, numbers, sequence = self.rearranged
-            numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
+            self.reordered = None
+        elif other is not None:
+            other.numbers[blocks.VALUE] = self.numbers[blocks.VALUE, other.sequence]
         return float(width)
 
     def _may_be_dense(self, work: float) -> bool:
@@ -539,10 +553,53 @@ class Component:
         self.numbers[:] = numbers[:, : self.size]
         return float(relative)
 
+    def _take_up(self) -> None:
+        """Gather the block in the other order, if there is one, with the policy it had there."""
+        other = self.reordered
+        if other is None or other.is_gathered:
+            return
+        self._gather(other.equation)
+        self.block.policy[:] = self.block.graph.choice_offsets[:-1] + other.chosen
+        other.is_gathered = True
+
     def _put_back(self) -> None:
-        if self.rearranged is not None:
-            block, numbers, sequence = self.rearranged
-            blocks.put_back_jit(self.size, block, numbers, sequence, self.block, self.numbers)
+        """Gather the block in its own order, with policy and numbers found in the other one."""
+        other = self.reordered
+        if other is None:
+            return
+        if other.is_gathered:
+            other.chosen = self.block.policy - self.block.graph.choice_offsets[:-1]
+            self._gather(self.run.equation)
+            other.is_gathered = False
+        sequence = other.sequence
+        for number in (blocks.VALUE, blocks.WEIGHT):
+            self.numbers[number, sequence] = other.numbers[number]
+        self.block.policy[sequence] = self.block.graph.choice_offsets[sequence] + other.chosen
+
+
+@attrs.define(eq=False)
+class _Reordered:
+    """Another order of a component's states, and what sweeps have found in it.
+
+    There is room for the component once: its block is gathered in this order for sweeps, and in its
+    own for proofs.
+
+    Attributes
+    ----------
+    equation : Equation
+        The run's, but for the order.
+    numbers : (NUMBERS, S)
+    sequence, chosen : (S,)
+        The states' numbers in their own order; the place of the policy's choice among a state's.
+    is_gathered : bool
+        Whether the block is in this order now.
+    """
+
+    equation: Equation
+    numbers: Floats
+    sequence: NDArray[np.uintp]
+    chosen: NDArray[Any]
+    is_gathered: bool = False
 
 
 MAX_STATES_IN_KERNEL = 1 << 14

@@ -80,7 +80,7 @@ COIN = gamedp.Model.from_arrays(
         ({}, [0, 2]),
         (lambda state: state, [0, 3]),  # it is asked where play goes on
     ],
-    ids=repr,
+    ids=["all", "a fraction", "a loss", "none", "a function"],
 )
 def test_values_at_the_end_count_with_no_steps_to_go(final, expected):
     objective = gamedp.FiniteHorizon(1, final=final)

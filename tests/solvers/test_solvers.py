@@ -12,7 +12,7 @@ from solving import (
     FIXED_POINT,
     SOLVERS,
     assert_contains,
-    bounded_targets,
+    horizons,
     loop,
     solve_within_rounding,
     walk,
@@ -123,9 +123,9 @@ def test_finite_horizon(model, horizon):
 
 @relaxed
 @given(models(swaps=False), st.integers(0, 6), st.data())
-def test_a_target_within_a_horizon(model, horizon, data):
+def test_all_kinds_of_horizons(model, horizon, data):
     """Against sums in rational numbers; and step by step, as much as shorter horizons."""
-    objective = data.draw(bounded_targets(model, horizon))
+    objective = data.draw(horizons(model, horizon))
     solution = solve_within_rounding(model, objective, None, 1e-9)
     assert_contains(solution, exact_values(model, objective))
     for steps in range(horizon + 1):

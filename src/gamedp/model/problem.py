@@ -23,6 +23,7 @@ from gamedp.model.objectives import (
     has_target,
     is_probability,
     known_at_the_end,
+    off_at_the_end,
     resolved,
     value_of_endless_play,
 )
@@ -349,6 +350,17 @@ class Problem(AnyProblem[Model]):
         if isinstance(self.objective, FiniteHorizon):
             return known_at_the_end(self.objective, self.model)
         return self.model.payoffs
+
+    @functools.cached_property
+    def rounding(self) -> tuple[float, float, float]:
+        """How far doubles are from what was given, as in :class:`gamedp.Model`.
+
+        What counts at the end of a horizon counts as payoffs do.
+        """
+        payoffs, rewards, part = self.model.rounding
+        if isinstance(self.objective, FiniteHorizon):
+            payoffs = off_at_the_end(self.objective, self.model)
+        return payoffs, rewards, part
 
     def range_of_values(self) -> tuple[float, float]:
         """Return bounds of finite values that hold without any computation.

@@ -281,7 +281,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
         if is_proven and tolerance is None:
             message = "give make_solution the tolerance that solve was asked for, or a status."
             raise InvalidParameterError(message)
-    if any(model.rounding) and is_proven and not exact:
+    if any(problem.rounding) and is_proven and not exact:
         lower, upper = widened(problem, lower, upper)
     if status is Status.SOLVED and is_proven and tolerance is not None:
         is_close = width_of(lower, upper, relative=relative) <= tolerance
@@ -349,7 +349,7 @@ def solution_of(
         guarantee=Guarantee.TWO_SIDED if proven else Guarantee.NONE,
         status=run.status,
         # The run has looked at the width, unless its bounds are yet to be widened.
-        tolerance=run.tolerance if any(problem.model.rounding) else None,
+        tolerance=run.tolerance if any(problem.rounding) else None,
         sweeps=run.sweeps,
         seconds=run.reporter.seconds,
         relative=run.relative,
@@ -504,8 +504,7 @@ def _despite_rounding(attempt: Callable[[Tolerance], Any], problem: Any, asked: 
     requested one: bounds that are widened by that may take the rest. A solver that stops although
     its bounds are as close as requested needs more than that: exact values.
     """
-    model = getattr(problem, "problem", problem).model
-    part = 0.5 if any(getattr(model, "rounding", ())) else 1.0
+    part = 0.5 if any(getattr(getattr(problem, "problem", problem), "rounding", ())) else 1.0
     told = Tolerance(part * asked.absolute, 0.0 if asked.absolute else part * asked.relative)
     try:
         solution = attempt(told)

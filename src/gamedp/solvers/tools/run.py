@@ -16,7 +16,6 @@ from gamedp.model.objectives import (
     FiniteHorizon,
     is_probability,
     known_at_the_end,
-    off_at_the_end,
     over_in,
 )
 from gamedp.reduction import never, quotient_kernels
@@ -555,7 +554,7 @@ def widened(
     problem : Problem
     lower, upper : (S,)
     rounding : (float, float, float), optional
-        As in :class:`gamedp.Model`; by default the model's own.
+        As in :class:`gamedp.Model`; by default the problem's own.
 
     Raises
     ------
@@ -563,9 +562,7 @@ def widened(
         If rewards of both signs are rounded and play may last for ever, or very long.
     """
     model, objective = problem.model, problem.objective
-    payoff, reward, part = rounding or model.rounding
-    if isinstance(objective, FiniteHorizon):
-        payoff = max(payoff, off_at_the_end(objective, model))
+    payoff, reward, part = rounding or problem.rounding
     if is_probability(objective) or not (payoff or reward):
         return lower, upper
     amount: Any = payoff

@@ -174,3 +174,25 @@ def test_a_component_that_is_left_to_the_solver_is_tried_once(monkeypatch):
     model = tug_of_war(50, 0.1)
     gamedp.solve(attrs.evolve(model), solver=gamedp.solvers.TopologicalValueIteration())
     assert tried == [2]  # after the two ends
+
+
+def test_components_in_another_order_do_not_share_places():
+    # Two rings of two states, and an end.
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 3, 4, 4],
+        [0, 1, 3, 4, 6],
+        [1, 0, 2, 3, 2, 4],
+        [1.0, 0.5, 0.5, 1.0, 0.5, 0.5],
+        payoffs=[1.0],
+    )
+    run = Run(gamedp.Problem(model, gamedp.TotalReward()), 1e-6, None)
+    firsts = []
+    for number in np.flatnonzero(model.structure.nontrivial).tolist():
+        start, stop = run.component(number)
+        states = run.equation.order[start:stop][::-1]
+        firsts.append((start, stop, states, run.reordered(start, stop, states)))
+    assert len(firsts) == 2
+    for start, stop, states, other in firsts:
+        np.testing.assert_array_equal(other.order[start:stop], states)
+        np.testing.assert_array_equal(other.place[states], np.arange(start, stop))
+        assert not other.order.flags.writeable

@@ -330,12 +330,7 @@ class Component:
         numbers = np.zeros_like(self.numbers)
         numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
         chosen = (self.block.policy - self.block.graph.choice_offsets[:-1])[sequence]
-        given = self.run.equation
-        order, place = given.order.copy(), given.place.copy()
-        order[self.start : self.stop] = self.states[sequence]
-        place[order[self.start : self.stop]] = np.arange(self.start, self.stop)
-        order.flags.writeable = place.flags.writeable = False  # typed as the equation's
-        ordered = given._replace(order=order, place=place)
+        ordered = self.run.reordered(self.start, self.stop, self.states[sequence])
         self.reordered = _Reordered(ordered, numbers, sequence, chosen)
 
     def take_policy(self) -> None:

@@ -192,6 +192,7 @@ class Run:
         self.status = Status.SOLVED
         self.too_wide = Status.ROUNDING  # replaces SOLVED if bounds are too far apart
         self.bounds: tuple[Floats, Floats] | None = None
+        self._other_order: tuple[Integers, NDArray[Any]] | None = None
         self.measured = -1, (0, 0)  # a component is measured a few times in a row
 
     @property
@@ -214,6 +215,22 @@ class Run:
         """Return where in the order a component starts and stops."""
         offsets = self.parts.component_offsets
         return int(offsets[number]), int(offsets[number + 1])
+
+    def reordered(self, start: int, stop: int, states: Integers) -> Equation:
+        """Return the equation with the component ``order[start:stop]`` in the order of `states`.
+
+        What it returned before changes with it: there is one other order, with room for all
+        components, as they do not share places.
+        """
+        if self._other_order is None:
+            self._other_order = self.equation.order.copy(), self.equation.place.copy()
+        order, place = self._other_order
+        order[start:stop] = states
+        place[states] = np.arange(start, stop)
+        views = order.view(), place.view()
+        for view in views:
+            view.flags.writeable = False  # typed as the equation's, so that kernels compile once
+        return self.equation._replace(order=views[0], place=views[1])
 
     def measure(self, number: int) -> tuple[int, int]:
         """Return the number of choices and of transitions of a component's states."""

@@ -50,6 +50,7 @@ def test_the_reference_has_properties_that_are_computed_once(monkeypatch):
         ".. py:property:: draws",
         ".. py:property:: maximise",
         ".. py:property:: has_one_sign",
+        ".. py:property:: rounding",
     ]
     assert "   They differ if it is not declared, see :class:`gamedp.TotalReward`." in lines
 

@@ -218,7 +218,7 @@ class TestCommandLine:
         served = {}
         monkeypatch.setattr("gamedp.web.serve.serve", lambda games, *_, **__: served.update(games))
         assert run("serve", "gymnasium:FrozenLake-v1", "--quiet")[0] == 0
-        assert served["gymnasium"].fixed.parameters == {"env": "FrozenLake-v1"}
+        assert served["frozen-lake-v1"].fixed.parameters == {"env": "FrozenLake-v1"}
 
 
 WITHOUT = """

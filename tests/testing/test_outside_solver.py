@@ -33,7 +33,7 @@ def test_it_keeps_its_promises(package):
         for name, problem in small_problems().items()
         if getattr(problem.objective, "discount", 0.0) < 0.99
     }
-    assert len(problems) == 46
+    assert len(problems) == 48
     report = check_solver(package.OutSide(), problems)
     assert len(report.solved) == 5
     assert len(report.refused) == 41

@@ -224,7 +224,7 @@ def test_the_page_waits_for_what_is_worked_out():
 def test_the_files_of_the_page_are_served_beside_it(client):
     sizes = {path: len(file.packed) for path, file in files_of_pages([page]).items()}
     assert {path.rpartition("/")[0] for path in sizes} == {"kniffel/static"}
-    assert 0 < sum(sizes.values()) < 28_000
+    assert 0 < sum(sizes.values()) < 29_000
     for path in sizes:
         assert client.get(f"/{path}").status_code == 200
     assert not any("kniffel" in path for path in page_files())

@@ -353,7 +353,7 @@ class Problem(AnyProblem[Model]):
 
     @functools.cached_property
     def rounding(self) -> tuple[float, float, float]:
-        """How far doubles are from what was given, as in :class:`gamedp.Model`.
+        """The distances of doubles from what was given, as in :class:`gamedp.Model`.
 
         What counts at the end of a horizon counts as payoffs do.
         """

@@ -36,7 +36,7 @@ def test_it_keeps_its_promises(package):
     assert len(problems) == 48
     report = check_solver(package.OutSide(), problems)
     assert len(report.solved) == 5
-    assert len(report.refused) == 41
+    assert len(report.refused) == 43
 
 
 def test_it_says_what_would_help_where_its_bounds_are_too_wide(package):

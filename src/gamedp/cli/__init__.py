@@ -156,19 +156,24 @@ def _not_swallowed(
     can it here. So another thread sends it, usually after the call is over, but on a busy machine
     possibly before.
     """
-    sender = threading.Thread(target=_press_ctrl_c, args=(ended,), daemon=True)
+    started = threading.Event()
+    sender = threading.Thread(target=_press_ctrl_c, args=(started, ended), daemon=True)
 
     def hook(unraisable: Any) -> None:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             usual(unraisable)
         elif sender.ident is None:
-            sender.start()
+            try:
+                sender.start()
+            finally:
+                started.set()
 
     return hook
 
 
-def _press_ctrl_c(ended: threading.Event) -> None:
+def _press_ctrl_c(started: threading.Event, ended: threading.Event) -> None:
     """Send the signal of Ctrl-C to the main thread; wake it up where the system can."""
+    started.wait()  # or it would be ignored where this thread is started
     main_thread = threading.main_thread().ident
     seconds = AGAIN
     while not ended.wait(seconds):

@@ -42,12 +42,12 @@ EXPECTED = {
     "sweep": (6, 4, 2),
     "methods": (60, 60, 60),
     "start": (5, 2, 2),
-    "memory": (4, 0, 0),
+    "memory": (5, 0, 0),
     "graph": (2, 2, 2),
     "referee": (3, 1, 1),
     "server": (4 + LINUX, 1, 1),
     "games": (4, 2, 0),
-    "tables": (1, 1, 1),
+    "tables": (2, 2, 2),
     # A row for each program, their mean, and an explicit file.
     "reading": (7, 6 * STORM, 6 * STORM),
 }

@@ -777,6 +777,7 @@ class Mancala:
         3 stones of pit 3 are sown
         2 stones in pit 2 of the second player are captured
         2 stones in pit 1 of the second player are captured
+        the first player has more than half of all stones
         """
         sowing = _Sowing.of(self, state)
         yield from sowing.move(action - 1)

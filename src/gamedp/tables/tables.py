@@ -344,8 +344,8 @@ class Tables:
         InvalidParameterError
             If they are made with another tolerance or another size of blocks.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(folder)
+        if folder.is_dir():
+            remove_leftovers(folder)
         try:
             tables = cls.open(folder, game)
         except FileNotFoundError:
@@ -353,6 +353,7 @@ class Tables:
             if max(map(tables.plan.size, range(tables.num_blocks))) > block_size:
                 cut = tables.filler(None).cut(block_size)
                 tables = cls(folder, cut, tolerance, block_size)
+            folder.mkdir(parents=True, exist_ok=True)
             packed = tables.plan.packed.astype("<i8")
             write_blocks(folder / PLAN, tables._identity, packed.view(np.int8))
         for name, asked in (("tolerance", tolerance), ("block_size", block_size)):

@@ -10,6 +10,7 @@ import concurrent.futures
 import contextlib
 import itertools
 import math
+import pickle
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -115,8 +116,8 @@ class Makers:
                 "far are the .solution of this error."
             )
             raise NotSolvedError(message, self._tables) from error
-        except Exception as error:
-            if "pickle" not in f"{type(error).__name__} {error}".lower():
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            if self._can_be_sent:
                 raise
             message = (
                 f"{shown(self._tables.game)} cannot be sent to workers: {error}. Define its class "
@@ -126,6 +127,17 @@ class Makers:
         finally:
             for future in asked:
                 future.cancel()
+
+    @property
+    def _can_be_sent(self) -> bool:
+        """Whether an order can be sent to a process, or need not be."""
+        if isinstance(self._executor, concurrent.futures.ThreadPoolExecutor):
+            return True
+        try:
+            pickle.dumps(self._order)
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return False
+        return True
 
 
 @shows_progress

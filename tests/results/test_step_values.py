@@ -121,6 +121,15 @@ def test_values_at_the_end_are_a_number_of_each_state(final, words):
         gamedp.solve(COIN, gamedp.FiniteHorizon(1, final=final))
 
 
+@pytest.mark.parametrize("final", [[1.0, 2.0], {0: 1.0}, abs], ids=["array", "mapping", "function"])
+def test_values_at_the_end_are_not_for_more_players(final):
+    three = gamedp.Model.from_arrays(
+        [0, 1, 1], [0, 1], [1], [1.0], payoffs=[[1.0, 2.0, 3.0]], num_players=3
+    )
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="are those of player 0"):
+        gamedp.Problem(three, gamedp.FiniteHorizon(1, final=final))
+
+
 def test_values_at_the_end_are_those_of_one_side():
     def solve(**players):
         model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], **players)

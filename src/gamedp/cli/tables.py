@@ -67,7 +67,7 @@ def tables(  # noqa: PLR0913 - they are its options
     try:
         with contextlib.ExitStack() as stack:
             pool = None
-            if number > 1:
+            if number > 1 and not show:
                 context = multiprocessing.get_context("spawn")
                 pool = stack.enter_context(ProcessPoolExecutor(number, mp_context=context))
             if show:

@@ -580,17 +580,11 @@ def resolved(objective: Objective, model: Any) -> Objective:
 
 def _final_values(final: Any, model: Any) -> NDArray[Any]:
     """Return the values at the end of a horizon, (S,): doubles, and Fractions if there are any."""
-    if isinstance(final, np.ndarray):
-        if final.shape != (model.num_states,):
-            message = (
-                f"final has shape {final.shape}; as an array it has one number for each state of "
-                f"the model: ({model.num_states},)."
-            )
-            raise InvalidModelError(message)
-        return final
     if model.is_general_sum:
         message = "final is for one player or two opponents: its numbers are those of player 0."
         raise InvalidParameterError(message)
+    if isinstance(final, np.ndarray):
+        return _of_all_states(final, "final", "as an array it has one number", model)
     values: list[Any] = [0.0] * model.num_states
     payoffs = model.fractions.get("payoffs", model.payoffs).tolist()
     for end, payoff in zip(model.terminals.tolist(), payoffs, strict=True):
@@ -604,15 +598,20 @@ def _final_values(final: Any, model: Any) -> NDArray[Any]:
     return _final_numbers(values)
 
 
+def _of_all_states(given: NDArray[Any], name: str, what: str, model: Any) -> NDArray[Any]:
+    """Return an array unless its shape is another than that of the states."""
+    if given.shape != (model.num_states,):
+        message = (
+            f"{name} has shape {given.shape}; {what} for each state of the model: "
+            f"({model.num_states},)."
+        )
+        raise InvalidModelError(message)
+    return given
+
+
 def _mask(states: Any, name: str, model: Any) -> NDArray[np.bool_]:
     if isinstance(states, np.ndarray):
-        if states.shape != (model.num_states,):
-            message = (
-                f"{name} has shape {states.shape}; a mask has one entry for each state of the "
-                f"model: ({model.num_states},)."
-            )
-            raise InvalidModelError(message)
-        return states
+        return _of_all_states(states, name, "a mask has one entry", model)
     if callable(states):
         return _where(states, name, model)
     looks_like_a_mask = all(type(state) is int and state in (0, 1) for state in states)

@@ -148,7 +148,7 @@ class NotSolvedError(GamedpError, RuntimeError):
 
     Attributes
     ----------
-    solution : Solution, StagedSolution, Tables or EndgameTables
+    solution : Solution, StagedSolution or Tables
         The result so far; its bounds hold.
 
     Examples

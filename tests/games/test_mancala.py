@@ -537,47 +537,47 @@ class TestEndings:
             state = game.position(own, opponent)
             assert game.material(state) == sum(own) + sum(opponent)
             if game.material(state) <= most:
-                found.setdefault(game.material(state), []).append(game.ending_index(state))
+                found.setdefault(game.material(state), []).append(game.tier_index(state))
         for material in range(total + 2):
             count = math.comb(material + 2 * game.pits - 1, 2 * game.pits - 1)
-            assert game.num_endings(material) == (count if material <= most else 0)
+            assert game.tier_size(material) == (count if material <= most else 0)
             indices = sorted(found.get(material, []))
-            assert indices == list(range(game.num_endings(material)))
+            assert indices == list(range(game.tier_size(material)))
             for index in indices:
-                state = game.ending_state(material, index)
+                state = game.tier_state(material, index)
                 assert game.material(state) == material
-                assert game.ending_index(state) == index
+                assert game.tier_index(state) == index
                 assert game.settled(state, 0) == state.player == 0
                 if index < len(indices) - 1:
-                    assert game.next_ending(state) == game.ending_state(material, index + 1)
+                    assert game.next_in_tier(state) == game.tier_state(material, index + 1)
 
     @pytest.mark.parametrize("game", TABLE_GAMES, ids=repr)
     def test_moves_that_keep_all_stones_lead_to_smaller_numbers(self, game):
         kept = 0
         for own, opponent in every_board(game):
             state = game.position(own, opponent)
-            if game.num_endings(game.material(state)) == 0 or game.is_terminal(state):
+            if game.tier_size(game.material(state)) == 0 or game.is_terminal(state):
                 continue
             for action in game.actions(state):
                 [(_, following)] = game.outcomes(state, action)
                 if game.material(following) == game.material(state):
                     kept += 1
-                    assert game.ending_index(following) < game.ending_index(state)
+                    assert game.tier_index(following) < game.tier_index(state)
         assert kept > 0 or game.pits == 1
 
     @given(st.data())
     def test_numbers_of_the_real_game(self, data):
         game = Mancala()
         material = data.draw(st.integers(0, 36))
-        index = data.draw(st.integers(0, game.num_endings(material) - 1))
-        state = game.ending_state(material, index)
+        index = data.draw(st.integers(0, game.tier_size(material) - 1))
+        state = game.tier_state(material, index)
         assert game.material(state) == material
-        assert game.ending_index(state) == index
-        if index + 1 < game.num_endings(material):
-            assert game.ending_index(game.next_ending(state)) == index + 1
+        assert game.tier_index(state) == index
+        if index + 1 < game.tier_size(material):
+            assert game.tier_index(game.next_in_tier(state)) == index + 1
         first, second = state.sides
         full = MancalaState(1, (first | 7 << 42, second | 9 << 42))
-        assert game.ending_index(full) == index
+        assert game.tier_index(full) == index
 
     def test_values_of_moves_fit_the_table(self):
         """A table built by the rules from the empty board up is right about every position."""
@@ -595,40 +595,40 @@ class TestEndings:
             )
 
         def entry(state):
-            place = game.material(state), game.ending_index(state)
+            place = game.material(state), game.tier_index(state)
             if place not in table:
-                table[place] = value(game.ending_state(*place))
+                table[place] = value(game.tier_state(*place))
             return table[place]
 
         without = reference.value_function(attrs.evolve(game, majority_stop=False))
         for material in range(7):
-            for index in range(game.num_endings(material)):
-                state = game.ending_state(material, index)
+            for index in range(game.tier_size(material)):
+                state = game.tier_state(material, index)
                 assert entry(state) == without(*game.board(state))
 
     def test_where_tables_are_not_for(self):
-        assert Mancala(pits=2, stones=2, players=3).num_endings(1) == 0
-        assert Mancala().num_endings(-1) == Mancala().num_endings(72) == 0
-        assert Mancala(majority_stop=False).num_endings(72) == math.comb(83, 11)
+        assert Mancala(pits=2, stones=2, players=3).tier_size(1) == 0
+        assert Mancala().tier_size(-1) == Mancala().tier_size(72) == 0
+        assert Mancala(majority_stop=False).tier_size(72) == math.comb(83, 11)
         large = Mancala(pits=8, stones=7, majority_stop=False)
-        counts = [large.num_endings(material) for material in range(113)]
+        counts = [large.tier_size(material) for material in range(113)]
         boards = [math.comb(material + 15, 15) for material in range(113)]
         assert counts == [count if count < 2**63 else 0 for count in boards]
         assert counts[-1] == 0
-        assert Mancala(pits=11, stones=1).num_endings(11) == math.comb(32, 21)
+        assert Mancala(pits=11, stones=1).tier_size(11) == math.comb(32, 21)
         wide = Mancala(pits=1, stones=200, majority_stop=False)
-        assert [wide.num_endings(material) for material in (255, 256)] == [256, 0]
+        assert [wide.tier_size(material) for material in (255, 256)] == [256, 0]
         with pytest.raises(ValueError, match="no board has this number"):
-            Mancala().ending_state(3, Mancala().num_endings(3))
+            Mancala().tier_state(3, Mancala().tier_size(3))
         with pytest.raises(ValueError, match="no board has this number"):
-            Mancala().ending_state(72, 0)
+            Mancala().tier_state(72, 0)
         with pytest.raises(ValueError, match="no table has that many stones"):
-            Mancala().ending_index(Mancala().initial_state())
+            Mancala().tier_index(Mancala().initial_state())
 
 
 METHODS = (
-    "heuristic", "value_range", "material", "settled", "num_endings", "ending_index",
-    "ending_state", "next_ending", "ending_range",
+    "heuristic", "value_range", "material", "settled", "tier_size", "tier_index",
+    "tier_state", "next_in_tier", "ending_range",
 )  # fmt: skip
 
 
@@ -636,10 +636,10 @@ METHODS = (
 def all_about(game, state, value):
     """Return what the optional methods say of a position; they must compile."""
     material = game.material(state)
-    count = game.num_endings(material)
-    index = game.ending_index(state) if count else 0
-    same = game.ending_state(material, index).sides if count else state.sides
-    following = game.next_ending(state).sides
+    count = game.tier_size(material)
+    index = game.tier_index(state) if count else 0
+    same = game.tier_state(material, index).sides if count else state.sides
+    following = game.next_in_tier(state).sides
     numbers = (
         game.heuristic(state, 0), game.heuristic(state, 1), game.settled(state, 1),
         game.value_range(state, 0)[0], game.value_range(state, 1)[1],

@@ -72,13 +72,13 @@ class Shedding:
     def settled(self, state, player):
         return float(state.won if player == 0 else -state.won)
 
-    def num_endings(self, material):
+    def tier_size(self, material):
         return self.width if material <= self.layers else 0
 
-    def ending_index(self, state):
+    def tier_index(self, state):
         return state.place
 
-    def ending_state(self, material, index):
+    def tier_state(self, material, index):
         return Heap(0, material, index, 0)
 
 
@@ -86,7 +86,7 @@ class Shedding:
 class Stepping(Shedding):
     """The same, and it can step from one to the next."""
 
-    def next_ending(self, state):
+    def next_in_tier(self, state):
         return Heap(0, state.left, state.place + 1, 0)
 
 
@@ -186,7 +186,7 @@ class Wrong(Shedding):
             return -1
         return state.left
 
-    def ending_index(self, state):
+    def tier_index(self, state):
         if self.fault == TOO_HIGH and state.won != 0:
             return state.place + self.width
         if self.fault == TOO_LOW and state.won != 0:
@@ -200,7 +200,7 @@ class Wrong(Shedding):
             return -10_000_000_000
         return state.place
 
-    def ending_state(self, material, index):
+    def tier_state(self, material, index):
         won = 1 if self.fault == UNSETTLED else 0
         return Heap(1 if self.fault == OPPOSED else 0, material, index, won)
 
@@ -209,7 +209,7 @@ class Wrong(Shedding):
 class Stumbling(Shedding):
     """Steps over one."""
 
-    def next_ending(self, state):
+    def next_in_tier(self, state):
         return Heap(0, state.left, state.place + 1 + (state.place == 30), 0)
 
 

@@ -54,9 +54,9 @@ class FromAnywhere:
 
     def initial_state(self):
         states = [
-            self.game.ending_state(material, index)
+            self.game.tier_state(material, index)
             for material in range(self.material + 1)
-            for index in range(self.game.num_endings(material))
+            for index in range(self.game.tier_size(material))
         ]
         return [(1 / len(states), state) for state in states]
 
@@ -91,9 +91,9 @@ def true_values(game, material):
         game = attrs.evolve(game, majority_stop=False)
     solution = gamedp.solve(FromAnywhere(game, material), compile="never")
     return [
-        [solution.value(game.ending_state(stratum, index)) for index in range(size)]
+        [solution.value(game.tier_state(stratum, index)) for index in range(size)]
         for stratum in range(material + 1)
-        if (size := game.num_endings(stratum)) is not None
+        if (size := game.tier_size(stratum)) is not None
     ]
 
 
@@ -217,28 +217,28 @@ WRONG = [
     (
         "TOO_HIGH",
         gamedp.InvalidModelError,
-        r"ending_index\(Heap.*is 93.*numbers from 0 to 89",
+        r"tier_index\(Heap.*is 93.*numbers from 0 to 89",
     ),
     (
         "TOO_LOW",
         gamedp.InvalidModelError,
-        r"ending_index\(Heap.*is -2.*numbers from 0 to 89",
+        r"tier_index\(Heap.*is -2.*numbers from 0 to 89",
     ),
     (
         "SHARED",
         gamedp.InvalidModelError,
-        r"ending_state\(0, \d+\) is Heap.*ending_index",
+        r"tier_state\(0, \d+\) is Heap.*tier_index",
     ),
-    ("stumbling", gamedp.InvalidModelError, r"next_ending\(Heap.*place=30.*ending_index 31"),
+    ("stumbling", gamedp.InvalidModelError, r"next_in_tier\(Heap.*place=30.*tier_index 31"),
     (
         "UNSETTLED",
         gamedp.InvalidModelError,
-        r"ending_state\(1, 0\).*nothing be settled",
+        r"tier_state\(1, 0\).*nothing be settled",
     ),
     (
         "OPPOSED",
         gamedp.InvalidModelError,
-        r"ending_state\(1, 0\).*player 1 is to move",
+        r"tier_state\(1, 0\).*player 1 is to move",
     ),
     (
         "LOOPING",
@@ -286,9 +286,9 @@ class TestWrongRules:
     def test_a_number_outside_the_tables_stops_a_search(self, mode):
         game = games.Wrong(layers=8, fault=games.LATE_OUTSIDE)
         tables = EndgameTables.build(game, 1, compile=mode)
-        with pytest.raises(gamedp.InvalidModelError, match=r"ending_index\(Heap.*is -?10000000000"):
+        with pytest.raises(gamedp.InvalidModelError, match=r"tier_index\(Heap.*is -?10000000000"):
             AlphaBeta(endings=tables).search(game, compile=mode)
-        with pytest.raises(gamedp.InvalidModelError, match=r"ending_index\(Heap.*is 10000000000"):
+        with pytest.raises(gamedp.InvalidModelError, match=r"tier_index\(Heap.*is 10000000000"):
             tables.value(Heap(0, 1, 5, 9))
 
     @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ class TestWrongRules:
     )
     def test_what_building_cannot_see_is_found_by_verify(self, game):
         tables = EndgameTables.build(game, 4, compile="never")
-        with pytest.raises(gamedp.InvalidModelError, match=r"contradict the rules|ending_index\("):
+        with pytest.raises(gamedp.InvalidModelError, match=r"contradict the rules|tier_index\("):
             tables.verify()
 
     def test_chance_is_found_by_verify(self):
@@ -616,15 +616,15 @@ class TestFiles:
         with pytest.raises(gamedp.errors.DamagedFileError, match=words):
             EndgameTables.build(GAME, 1, folder=tmp_path)
 
-    @pytest.mark.parametrize("name", ["ending_index", "settled", "payoff", "next_ending"])
+    @pytest.mark.parametrize("name", ["tier_index", "settled", "payoff", "next_in_tier"])
     def test_a_file_of_rules_that_have_changed(self, tmp_path, monkeypatch, name):
         game = Stepping()
         EndgameTables.build(game, 1, folder=tmp_path)
         changed = {
-            "ending_index": lambda self, state: self.width - 1 - state.place,
+            "tier_index": lambda self, state: self.width - 1 - state.place,
             "settled": lambda self, state, player: 0.0,
             "payoff": lambda self, state, player: 0.0,
-            "next_ending": lambda self, state: Heap(0, state.left, 1 + state.place, 0),
+            "next_in_tier": lambda self, state: Heap(0, state.left, 1 + state.place, 0),
         }
         monkeypatch.setattr(Stepping, name, changed[name])
         with pytest.raises(gamedp.errors.DamagedFileError, match="with the rules that it has now"):

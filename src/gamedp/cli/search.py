@@ -264,7 +264,7 @@ def _with_endings(
         if not is_late or result is None:
             share = math.inf
             if not is_last:
-                share = max(1, game.num_endings(tables.material + 1) // POSITIONS_A_NODE)
+                share = max(1, game.tier_size(tables.material + 1) // POSITIONS_A_NODE)
             limits = {
                 "max_nodes": min(share, most_nodes - nodes),
                 "max_seconds": max(1e-3, most_seconds - spent - seconds),
@@ -334,11 +334,11 @@ def _suitable_material(game: Any, position: Any, most: int) -> int:
         return 0
     if not all(callable(getattr(game, name, None)) for name in METHODS):
         return 0
-    positions = game.num_endings(0)
+    positions = game.tier_size(0)
     material = 0
     # Material that is never gained is never needed.
     while material < game.material(rules.canonical(position)[0]):
-        more = game.num_endings(material + 1)
+        more = game.tier_size(material + 1)
         positions += more
         if more == 0 or positions > most:
             break

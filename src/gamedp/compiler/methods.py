@@ -259,16 +259,15 @@ def signatures_of(game: types.Type, state: types.Type) -> dict[str, tuple[types.
         "reward": (game, state, number, number),
         "canonical": (game, state),
         "is_state": (game, state),
-        "tier": (game, state),
         "heuristic": (game, state, number),
         "value_range": (game, state, number),
-        "material": (game, state),
+        "tier": (game, state),
         "settled": (game, state, number),
         "remainder": (game, state),
-        "ending_index": (game, state),
+        "tier_index": (game, state),
         "ending_range": (game, state, real),
-        "ending_state": (game, number, number),
-        "next_ending": (game, state),
+        "tier_state": (game, number, number),
+        "next_in_tier": (game, state),
     }
 
 
@@ -322,7 +321,7 @@ def disagree(place: str, error: Exception | None) -> NoReturn:
 
 
 OF_PLAYERS = ("heuristic", "value_range", "settled")
-OF_STATES = ("is_state", "canonical", "material", "remainder", "ending_index")
+OF_STATES = ("is_state", "canonical", "tier", "remainder", "tier_index")
 """Methods of a state and a player, and of a state alone, that `expand` does not call on it."""
 
 

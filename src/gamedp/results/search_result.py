@@ -239,7 +239,7 @@ class SearchResult:
         options, work = values_of(self.searcher), self.statistics
         tables = options.get("endings")
         if tables is not None:
-            options["endings"] = {"material": tables.material, "positions": tables.num_positions}
+            options["endings"] = {"last_tier": tables.last_tier, "positions": tables.num_places}
         line = self.principal_variation
         return {
             "parameters": values_of(self.rules.game),

@@ -155,10 +155,8 @@ class Game(Protocol):
         An estimate, used where the depth of a search ends; 0.
     ``value_range(state, player) -> (low, high)``
         Certain bounds of the value without looking ahead; infinite ones.
-    ``material(state)`` and others
-        For :class:`gamedp.searchers.EndgameTables`, which explains them.
 
-    Tables of all positions on disk read two more, ``tier(state)`` and ``box()``; see
+    Tables of all positions on disk read some more, ``tier(state)`` before all; see
     :func:`gamedp.tables.tabulate`.
 
     Examples
@@ -275,15 +273,15 @@ def _value_range(self: Any, state: State, player: int) -> tuple[float, float]:  
     return -float("inf"), float("inf")
 
 
-def _material(self: Any, state: State) -> int:  # noqa: ARG001
+def _tier(self: Any, state: State) -> int:  # noqa: ARG001
     return 0
 
 
-def _ending_index(self: Any, state: State) -> int:  # noqa: ARG001
+def _tier_index(self: Any, state: State) -> int:  # noqa: ARG001
     return 0
 
 
-def _next_ending(self: Any, state: State) -> State:  # noqa: ARG001
+def _next_in_tier(self: Any, state: State) -> State:  # noqa: ARG001
     return state  # a loop that steps asks first whether the game can
 
 
@@ -313,14 +311,20 @@ SEARCH_DEFAULTS: dict[str, Callable[..., Any]] = {
     **DEFAULTS,
     "heuristic": _heuristic,
     "value_range": _value_range,
-    "material": _material,
+    "tier": _tier,
     "settled": _settled,
     "remainder": _remainder,
-    "ending_index": _ending_index,
+    "tier_index": _tier_index,
     "ending_range": _ending_range,
-    "next_ending": _next_ending,
+    "next_in_tier": _next_in_tier,
 }
-"""The same with those that only search reads."""
+"""The same with those that only searches and tables read."""
+
+OF_TABLES = (
+    "tier", "is_state", "player", "reward", "canonical",
+    "settled", "tier_size", "tier_index", "tier_state", "next_in_tier",
+)  # fmt: skip
+"""Methods on which tables depend, besides those of every game."""
 
 
 def method(game: object, name: str) -> Callable[..., Any]:

@@ -1,5 +1,4 @@
 from .alpha_beta import AlphaBeta as AlphaBeta
-from .endgame_tables import EndgameTables as EndgameTables
 from .expectiminimax import Expectiminimax as Expectiminimax
 from .max_n import (
     MaxN as MaxN,

@@ -67,8 +67,8 @@ class AlphaBeta(Searcher[SearchResult]):
     extends : bool
         Whether an action after which the same player moves again costs no depth, down to twice the
         depth.
-    endings : EndgameTables, optional
-        Endgame tables of exactly this game.
+    endings : Tables, optional
+        Of exactly this game, which numbers its positions: see :func:`gamedp.tables.tabulate`.
     table_bytes : float
         The size limit of the transposition table; 0 for none.
     all_best : bool
@@ -297,7 +297,7 @@ class AlphaBetaSearch(Search[SearchResult]):
             root,
             *asked,
             with_plies=("killers",),
-            endings=options.endings,
+            endings=None if options.endings is None else options.endings.for_search(),
             banks=self.banks,
         )
         self.at_root = RootActions(root, self.roundings, all_best=options.all_best)

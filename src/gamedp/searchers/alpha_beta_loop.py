@@ -132,7 +132,7 @@ def alpha_beta(work, page, rules, budget):
     half, strict, extends, eager = work.half, work.strict, work.extends, work.eager
     num_players, earns = work.num_players, work.has_rewards or page.banks
     keeps = infos.size > 0
-    probes = keeps or page.most_material >= 0
+    probes = keeps or page.top_tier >= 0
     age, most_plies = tally.age & AGES, tally.most_plies
     infinity = float("inf")
     ply, phase = tally.ply, tally.phase

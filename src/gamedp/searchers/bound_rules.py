@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gamedp.rules.game import Rules
     from gamedp.runtime.options import CompileMode
 
-OF_ENDINGS = ("material", "ending_index", "ending_range", "next_ending")
+OF_ENDINGS = ("tier", "tier_index", "ending_range", "next_in_tier")
 """Methods that are called only if there are endgame tables."""
 
 NUMBERS = frozenset({"payoff", "reward", "heuristic"})

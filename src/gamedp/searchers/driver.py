@@ -93,7 +93,8 @@ class Driver:
         Those of its arrays that have an entry for each ply.
     extra_fields : int
         The number of integers that the searcher keeps after those of each position.
-    endings : EndgameTables, optional
+    endings : WholeNumbers, optional
+        Of tables of the game.
     banks : bool
         Whether what the players have settled is taken off the positions and counted apart.
     must_end : bool
@@ -178,8 +179,8 @@ class Driver:
             "is_general_sum": asked.rules.is_general_sum,
             "has_rewards": hasattr(asked.rules.game, "reward"),
             "banks": self._banks,
-            "steps": hasattr(asked.rules.game, "next_ending"),
-            "most_material": -1 if endings is None else int(endings.material),
+            "steps": hasattr(asked.rules.game, "next_in_tier"),
+            "top_tier": -1 if endings is None else int(endings.top),
             "endings": np.zeros(1, np.int8) if endings is None else endings.values,
             "ending_offsets": np.zeros(1, np.int64) if endings is None else endings.offsets,
             "ending_sizes": np.zeros(1, np.int64) if endings is None else endings.sizes,

@@ -38,11 +38,11 @@ CHANCE, BAD_RULES, OUTSIDE, COMES_AGAIN, RISES, MISNUMBERED, TOO_LARGE = (
 BLOCK = 1 << 16
 """Number of positions in a block of an endgame table."""
 
-UNKNOWN, BEGUN = -128, -127
-"""Marks in an endgame table: a position without a value yet, and one that waits for others."""
+UNKNOWN = -128
+"""The mark in an endgame table of a position without a value yet."""
 
-MAX_ENDING_VALUE = 125
-"""The largest value that fits into a byte beside the two marks."""
+MAX_ENDING_VALUE = 127
+"""The largest value that fits into a byte beside that mark."""
 
 CHECKED = 63
 """One in this many endings plus one is checked to have the number that it was made from."""
@@ -77,15 +77,15 @@ def look(place, page, state, position, asker, of_two):
     position.high = float(high)
     if asker is not None:
         position.estimate = float(game.heuristic(state, asker))
-    if of_two is not None and page.most_material >= 0:
-        material = game.material(state)
-        position.material = material
-        if material <= page.most_material:
-            number = game.ending_index(state)
-            if material < 0 or number < 0 or number >= page.ending_sizes[material]:
+    if of_two is not None and page.top_tier >= 0:
+        tier = game.tier(state)
+        position.tier = tier
+        if tier <= page.top_tier:
+            number = game.tier_index(state)
+            if tier < 0 or number < 0 or number >= page.ending_sizes[tier]:
                 position.ending = NO_NUMBER
                 return
-            number += page.ending_offsets[material]
+            number += page.ending_offsets[tier]
             if not page.ending_present[number // BLOCK]:
                 position.ending = UNREAD
                 position.block = number // BLOCK
@@ -283,11 +283,11 @@ def value_ending(game, page, state, index):
     fault : int
         A `LoopStatus` if the rules are wrong, else 0.
     waits_for : int
-        The number of an ending, with as much material, whose value must be known first; -1 if none.
+        The number of an ending of the same tier whose value must be known first; -1 if none.
     value : float
     """
     question, values = page.question[0], page.endings
-    material, value = question.material, 0.0
+    tier, value = question.tier, 0.0
     best = -float("inf")
     if game.is_terminal(state):
         best = float(game.payoff(state, 0))
@@ -305,15 +305,15 @@ def value_ending(game, page, state, index):
                     if game.is_terminal(after):
                         value = float(game.payoff(after, 1 if swapped else 0))
                         continue
-                    left = game.material(after)
-                    if left < 0 or left > material:
+                    left = game.tier(after)
+                    if left < 0 or left > tier:
                         return RISES, -1, 0.0
-                    number = game.ending_index(after)
+                    number = game.tier_index(after)
                     if number < 0 or number >= page.ending_sizes[left]:
                         return OUTSIDE, -1, 0.0
                     known = values[page.ending_offsets[left] + number]
-                    if known <= BEGUN:
-                        if known == BEGUN or (number == index and left == material):
+                    if known == UNKNOWN:
+                        if number == index and left == tier:
                             return COMES_AGAIN, -1, 0.0
                         return 0, int(number), 0.0
                     mover = game.player(after)
@@ -341,8 +341,7 @@ value_ending_jit = called_by_rules(value_ending, forceinline=True)
 def value_endings(place, page):
     """Compute the values of endings in the order of their numbers, until one must wait for another.
 
-    They are those with as much `material` as is asked about, from `first` on, `last` left out. A
-    value that is known stays. In the end, `first` is where that was over, and `number` says how
+    They are those of the `tier` that is asked about, from `first` on, `last` left out. A value that is known stays. In the end, `first` is where that was over, and `number` says how
     many values were found.
 
     Returns
@@ -354,21 +353,21 @@ def value_endings(place, page):
     game, question, values = held_at(place), page.question[0], page.endings
     question.what = ENDINGS
     question.number = 0
-    material, index, last = question.material, question.first, question.last
-    start, size = page.ending_offsets[material], page.ending_sizes[material]
+    tier, index, last = question.tier, question.first, question.last
+    start, size = page.ending_offsets[tier], page.ending_sizes[tier]
     made = index
-    state = game.ending_state(material, index)
+    state = game.tier_state(tier, index)
     while index < last:
         question.first = index
-        if values[start + index] <= BEGUN:
+        if values[start + index] == UNKNOWN:
             if made == index - 1 and page.steps:
-                state = game.next_ending(state)
+                state = game.next_in_tier(state)
             elif made != index:
-                state = game.ending_state(material, index)
+                state = game.tier_state(tier, index)
             made = index
             question.fault = MISNUMBERED
             if index & CHECKED == 0 or index == size - 1:
-                if game.material(state) != material or game.ending_index(state) != index:
+                if game.tier(state) != tier or game.tier_index(state) != index:
                     return WRONG
                 if not game.is_terminal(state) and (
                     game.player(state) != 0 or game.settled(state, 0) != 0
@@ -390,7 +389,7 @@ def value_endings(place, page):
 
 OF_ALL = ("is_terminal", "player", "payoff", "value_range")
 OF_OUTCOMES = ("outcomes", "canonical", "settled", "remainder", "reward")
-OF_ENDINGS = ("material", "ending_index", "ending_range")
+OF_ENDINGS = ("tier", "tier_index", "ending_range")
 
 QUESTIONS = {
     enter: (*OF_ALL, *OF_ENDINGS),
@@ -403,7 +402,7 @@ QUESTIONS = {
     list_shares: ("payoff", "value_range", "heuristic"),
     list_rewards: ("reward",),
     value_endings: (
-        "ending_state", "next_ending", "material", "ending_index", "settled", "is_terminal",
+        "tier_state", "next_in_tier", "tier", "tier_index", "settled", "is_terminal",
         "player", "payoff", "actions", "outcomes", "canonical", "reward",
     ),
 }  # fmt: skip

@@ -184,8 +184,8 @@ def count_action(work: Any, page: Any, rules: Any, row: int, place: int) -> int:
     # What lies farther from an endgame table, or from the goal by the game's own estimate, is
     # likely to cost more.
     effort = 1
-    if page.most_material >= 0:
-        effort += max(0, position.material - page.most_material)
+    if page.top_tier >= 0:
+        effort += max(0, position.tier - page.top_tier)
     lead = int(min(max(position.estimate - needed, -2.0 * MOST_LEAD), 2.0 * MOST_LEAD))
     action.proof = effort + min(max(0, -lead), MOST_LEAD)
     action.disproof = effort + min(max(0, lead), MOST_LEAD)
@@ -378,8 +378,8 @@ class ProofNumberSearch(Searcher[SearchResult]):
     at_least : float or None
         The question: does player 0 get at least this much? None asks for win, draw or loss: whether
         player 0 gets more than half of the constant sum, exactly half, or less.
-    endings : EndgameTables, optional
-        Endgame tables of exactly this game.
+    endings : Tables, optional
+        Of exactly this game, which numbers its positions: see :func:`gamedp.tables.tabulate`.
     table_bytes : float
         The size limit of the table of positions.
     max_seconds, max_nodes : float
@@ -434,7 +434,8 @@ class ProofSearch(Search[SearchResult]):
         self.answered: tuple[float, bool, bool] | None = None
         self.asked: tuple[float, bool] | None = None
         self.banks = hasattr(root.rules.game, "remainder")
-        super().__init__(options, root, *asked, endings=options.endings, banks=self.banks)
+        tables = None if options.endings is None else options.endings.for_search()
+        super().__init__(options, root, *asked, endings=tables, banks=self.banks)
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:
         """Return the transposition table and the question."""

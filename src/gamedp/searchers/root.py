@@ -196,7 +196,7 @@ def refuse_contradiction(state: Any) -> NoReturn:
     """Raise the error of claims about a position that cannot all be true."""
     message = (
         f"value_range, settled and the endgame tables contradict each other in {shown(state)}; "
-        "gamedp.testing.check_game and EndgameTables.verify tell more."
+        "gamedp.testing.check_game and Tables.verify tell more."
     )
     raise InvalidModelError(message)
 

@@ -31,7 +31,7 @@ class LoopStatus(IntEnum):
     position at ply `tally.ply`: wrong in general, wrong about an outcome or an estimate, with
     chance where there must be none, contradictory about the value, and without a number in the
     endgame tables. The last four are faults found when these tables are filled: a position comes
-    again, an action raises the material, a position does not have the number it was made from, and
+    again, an action raises the tier, a position does not have the number it was made from, and
     a value is not a whole number or is too large for a byte.
     """
 
@@ -125,11 +125,11 @@ TALLY = Fields(
 )
 """The position of a loop, its counts, and its results: one record."""
 
-QUESTION = Fields("what row first last number action mover material fault", "reward estimate")
+QUESTION = Fields("what row first last number action mover tier fault", "reward estimate")
 """A question of a loop to the rules, see :mod:`gamedp.searchers.position_loop`: one record."""
 
 POSITION = Fields(
-    "is_over mover swapped is_rounded ending block material flips_sign is_true",
+    "is_over mover swapped is_rounded ending block tier flips_sign is_true",
     "probability banked low high ending_low ending_high estimate reward rest_low rest_high",
 )
 """The rules' answers for a position before it is searched, and the searchers' additions."""

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import DamagedFileError
-from gamedp.runtime.block_file import BlockFile
+from gamedp.runtime.block_file import BLOCK, BlockFile
 from gamedp.runtime.floats import UNIT
 from gamedp.tables.plan import MAX_PLACES
 
@@ -40,7 +40,15 @@ MOST_PARTS = 2**31
 NONE = 2**32 - 1
 """A place without a position."""
 
-DTYPES: dict[str, np.dtype[Any]] = {"fixed32": np.dtype("<u4"), "float64": np.dtype("<f8")}
+DTYPES: dict[str, np.dtype[Any]] = {
+    "fixed32": np.dtype("<u4"),
+    "float64": np.dtype("<f8"),
+    "int8": np.dtype("i1"),
+}
+
+PARTS = {"fixed32": PART, "float64": PART, "int8": BLOCK}
+"""Number of bytes of a part, by the way in which values are kept. Whole numbers are read by searches,
+which need many."""
 
 
 def encoded(
@@ -98,8 +106,10 @@ class TierBlock:
     error: float
 
     @classmethod
-    def open(cls, path: Path, identity: dict[str, Any], size: int) -> TierBlock:
-        """Open a block of so many places.
+    def open(
+        cls, path: Path, identity: dict[str, Any], size: int, stores: tuple[str, ...]
+    ) -> TierBlock:
+        """Open a block of so many places, kept in one of some ways.
 
         Raises
         ------
@@ -120,10 +130,10 @@ class TierBlock:
                 "tolerance or another tier. Remove the file, and it is made again."
             )
             raise DamagedFileError(message)
-        dtype = DTYPES.get(store) if isinstance(store, str) else None
+        dtype = DTYPES[store] if store in stores else None
         sizes = file.num_bytes, file.size
         is_sound = all(type(each) is float and math.isfinite(each) for each in numbers)
-        if dtype is None or not is_sound or error < 0 or sizes != (size * dtype.itemsize, PART):
+        if dtype is None or not is_sound or error < 0 or sizes != (size * dtype.itemsize, PARTS[store]):
             message = (
                 f"{path} is damaged: its beginning makes no sense. Remove the file, and it is made "
                 "again."

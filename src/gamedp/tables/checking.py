@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gamedp.errors import InvalidModelError, shown
+from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.rules.expand import expand
 from gamedp.runtime.floats import UNIT
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gamedp.rules.game import Rules
+    from gamedp.tables.numbering import Numbering
     from gamedp.tables.plan import Plan
 
 __all__ = ["action_bounds", "verify_samples"]
 
 LONGEST = 10_000
-"""Largest number of moves of a random game before it is given up."""
+"""Largest number of moves of a random game before it is given up on its way to the tables."""
 
 
 class Valued(Protocol):
@@ -27,8 +28,8 @@ class Valued(Protocol):
     def bounds(self, state: Any, player: int = 0) -> tuple[float, float]:
         """Return (lower, upper) of what `player` can expect in a state."""
 
-    def number_at(self, level: int, place: int) -> float:
-        """Return the value at a place; NaN for none."""
+    def number_at(self, level: int, place: int) -> tuple[float, float]:
+        """Return the value at a place and its error; NaN for none."""
 
 
 def action_bounds(tables: Valued, rules: Rules, state: Any) -> list[tuple[Any, float, float]]:
@@ -45,38 +46,83 @@ def action_bounds(tables: Valued, rules: Rules, state: Any) -> list[tuple[Any, f
 
 
 def verify_samples(
-    tables: Valued, plan: Plan, made: list[int], samples: int, generator: np.random.Generator
+    tables: Valued,
+    plan: Plan | Numbering,
+    made: list[int],
+    samples: int,
+    generator: np.random.Generator,
 ) -> int:
-    """Verify places drawn at random from some levels, see `Tables.verify`."""
+    """Verify places drawn at random from some levels, and play from the start; see `Tables.verify`."""
     sizes = [plan.size(level) for level in made]
     checked = 0
-    while made and checked < samples:
-        place = int(generator.integers(sum(sizes)))
-        level = 0
-        while place >= sizes[level]:
-            place -= sizes[level]
-            level += 1
-        state = plan.state(made[level], place)
-        is_one = plan.rules.is_state(state) and plan.rules.canonical(state)[0] == state
-        value = tables.number_at(made[level], place)
+    while sum(sizes) and checked < samples:
+        drawn = _drawn(tables, plan, made, sizes, generator)
         checked += 1
-        if is_one == math.isnan(value):
+        for state in (drawn, _played(plan, made, generator)):
+            while state is not None and checked < samples:
+                _check(tables, plan.rules, state)
+                checked += 1
+                state = _next(plan.rules, state, generator)
+    return checked
+
+
+def _drawn(
+    tables: Valued,
+    plan: Plan | Numbering,
+    made: list[int],
+    sizes: list[int],
+    generator: np.random.Generator,
+) -> Any:
+    """Return the position at a place drawn at random, None if there is none or the game is over."""
+    place, number = int(generator.integers(sum(sizes))), 0
+    while place >= sizes[number]:
+        place -= sizes[number]
+        number += 1
+    state = plan.state(made[number], place)
+    value, error = tables.number_at(made[number], place)
+    is_one = plan.is_position(state)
+    if is_one == math.isnan(value):
+        message = (
+            f"the tables contradict the rules: {shown(state)} is {'a' if is_one else 'no'} "
+            "position by the rules, but not so by the tables."
+        )
+        raise InvalidModelError(message)
+    if is_one and plan.rules.is_terminal(state):
+        payoff = float(plan.rules.game.payoff(state, 0))
+        if not abs(payoff - value) <= error:
             message = (
-                f"the tables contradict the rules: {shown(state)} is "
-                f"{'a' if is_one else 'no'} position by the rules, but not so by the tables."
+                f"the tables contradict the rules: {shown(state)} is worth {value:g} by the "
+                f"tables, but the payoff there is {payoff:g}."
             )
             raise InvalidModelError(message)
-        for _ in range(LONGEST if is_one else 0):
-            if plan.rules.is_terminal(state):
-                break
-            _check(tables, plan.rules, state)
-            checked += 1
-            choices = expand(plan.rules, state).choices
-            outcomes = list(choices[int(generator.integers(len(choices)))].outcomes)
-            state, _ = outcomes[int(generator.integers(len(outcomes)))]
-            if checked >= samples:
-                break
-    return checked
+        return None
+    return state if is_one else None
+
+
+def _played(plan: Plan | Numbering, made: list[int], generator: np.random.Generator) -> Any:
+    """Return the first position of random play that the tables have, None if there is none."""
+    pairs = plan.rules.initial()
+    state = plan.rules.canonical(pairs[int(generator.integers(len(pairs)))][1])[0]
+    if plan.rules.is_terminal(state):
+        return None
+    for _ in range(LONGEST):
+        try:
+            if plan.place(state)[0] in made:
+                return state
+        except UnknownStateError:  # in a higher tier, or outside the box
+            pass
+        state = _next(plan.rules, state, generator)
+        if state is None:
+            return None
+    return None
+
+
+def _next(rules: Rules, state: Any, generator: np.random.Generator) -> Any:
+    """Return a position after this one, by an action and an outcome drawn at random; None at an end."""
+    choices = expand(rules, state).choices
+    outcomes = list(choices[int(generator.integers(len(choices)))].outcomes)
+    after, _ = outcomes[int(generator.integers(len(outcomes)))]
+    return None if rules.is_terminal(after) else after
 
 
 def _check(tables: Valued, rules: Rules, state: Any) -> None:

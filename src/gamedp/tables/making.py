@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gamedp.runtime.limit import ProgressCallback
+    from gamedp.runtime.options import CompileMode
     from gamedp.tables.filling import Filler
+    from gamedp.tables.whole_numbers import WholeFiller
 
 __all__ = ["tabulate"]
 
@@ -76,12 +78,21 @@ class Makers:
         Of the model of a block.
     executor : Executor or None
         Of the workers; None makes all blocks here, one after the other.
+    options : dict
+        Of what values blocks here, besides `max_bytes`; see `Tables.filler`.
     """
 
-    def __init__(self, tables: Tables, max_bytes: float | None, executor: Executor | None) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        max_bytes: float | None,
+        executor: Executor | None,
+        options: dict[str, Any],
+    ) -> None:
         self._tables = tables
         self._executor = executor
-        self._filler: Filler | None = None
+        self._options = options
+        self._filler: Filler | WholeFiller | None = None
         self._order = Order(tables.folder.absolute(), tables.game, tables.digest, max_bytes)
 
     def blocks(self, levels: list[int]) -> Generator[tuple[int, float]]:
@@ -99,7 +110,9 @@ class Makers:
             If the game cannot be sent to workers.
         """
         if self._executor is None or len(levels) == 1:
-            self._filler = self._filler or self._tables.filler(self._order.max_bytes)
+            self._filler = self._filler or self._tables.filler(
+                self._order.max_bytes, **self._options
+            )
             for level in levels:
                 yield level, self._tables.make(self._filler, level)
             return
@@ -143,13 +156,14 @@ class Makers:
 @shows_progress
 def tabulate(  # noqa: PLR0913 - what is usually set in one call
     game: Any,
-    folder: str | Path,
+    folder: str | Path | None = None,
     *,
     last_tier: int | None = None,
     tolerance: float = 1e-6,
     block_size: int = 1 << 16,
     executor: Executor | None = None,
     max_bytes: float | None = None,
+    compile: CompileMode = "auto",
     max_seconds: float = float("inf"),
     progress: ProgressCallback | bool | None = None,
 ) -> Tables:
@@ -246,8 +260,10 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
         message = f"executor is {shown(workers)}; it must be a concurrent.futures.Executor."
         raise InvalidParameterError(message)
     budget = Budget(callback_of(progress), "solve", max_seconds)
-    tables = Tables.begin(as_path(folder), game, float(tolerance), int(size))
-    _fill(tables, last_tier, max_bytes, budget, executor)
+    tables = Tables.begin(
+        None if folder is None else as_path(folder), game, float(tolerance), int(size)
+    )
+    _fill(tables, last_tier, max_bytes, compile, budget, executor)
     return tables
 
 
@@ -255,6 +271,7 @@ def _fill(
     tables: Tables,
     last_tier: int | None,
     max_bytes: float | None,
+    compile: CompileMode,
     budget: Budget,
     executor: Executor | None,
 ) -> None:
@@ -269,19 +286,24 @@ def _fill(
     ]
     if not missing:
         return
-    total, done = sum(map(plan.size, missing)), 0
-    make = Makers(tables, max_bytes, executor)
-    for tier, levels in itertools.groupby(missing, lambda level: int(plan.tiers[level])):
-        if not done:
+    total, done, tier = sum(map(plan.size, missing)), 0, int(plan.tiers[missing[0]])
+
+    def tick(more: int) -> None:
+        budget.report(done + more, total, f"tier {tier}")
+        if done + more < total:
             _stop_if_late(tables, budget, tier)
+
+    tick(0)
+    make = Makers(
+        tables, max_bytes, executor, {"top": missing[-1], "compile": compile, "tick": tick}
+    )
+    for tier, levels in itertools.groupby(missing, lambda level: int(plan.tiers[level])):
         with contextlib.closing(make.blocks(list(levels))) as made:
             for level, error in made:
                 _refuse_wide(tables, error, tier)
                 tables.forget(level)
                 done += plan.size(level)
-                budget.report(done, total, f"tier {tier}")
-                if done < total:
-                    _stop_if_late(tables, budget, tier)
+                tick(0)
     tables.verify(SAMPLES)
 
 

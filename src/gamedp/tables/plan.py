@@ -25,8 +25,8 @@ from gamedp.errors import (
 )
 from gamedp.rules.anatomy import fields_read, rules_digest
 from gamedp.rules.expand import start
-from gamedp.rules.game import Rules
-from gamedp.rules.layout import Layout
+from gamedp.rules.game import OF_TABLES, Rules
+from gamedp.rules.layout import Layout, shaped_like
 from gamedp.runtime.encoding import encode_object
 
 if TYPE_CHECKING:
@@ -34,10 +34,7 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.arrays import Integers
 
-__all__ = ["IDENTIFIED", "MAX_PLACES", "Plan"]
-
-IDENTIFIED = ("tier", "is_state", "player", "reward", "canonical")
-"""Methods on which tables depend, besides those of every game."""
+__all__ = ["MAX_PLACES", "Plan", "identity_of"]
 
 MAX_ROWS = 1 << 24
 """Largest number of rows: `tier` is asked for each in plain Python, for half a minute in all."""
@@ -71,6 +68,8 @@ class Plan:
     ranks : (R,) int64
         The number of each row among those of its level.
     """
+
+    stores = ("fixed32", "float64")
 
     rules: Rules
     layout: Layout
@@ -167,16 +166,7 @@ class Plan:
         UnsupportedProblemError
             If the rules cannot be followed to the end.
         """
-        game = self.rules.game
-        digest = rules_digest(game, IDENTIFIED)
-        if digest is None:
-            message = (
-                f"what the rules of {shown(game)} call cannot be followed to the end, so files "
-                "could not tell whether they have changed."
-            )
-            raise UnsupportedProblemError(message)
-        box = [list(each) for each in self.box]
-        return {"game": encode_object(game), "rules": digest, "box": box}
+        return {**identity_of(self.rules.game), "box": [list(each) for each in self.box]}
 
     @property
     def packed(self) -> Integers:
@@ -248,6 +238,22 @@ class Plan:
         except InvalidModelError as error:
             raise UnknownStateError(str(error)) from None
 
+    def checked(self, state: Hashable) -> Any:
+        """Return a state as the game has it; raise UnknownStateError if it is none."""
+        state = shaped_like(self.first, state)
+        self.fields(state)
+        return state
+
+    def is_position(self, state: Any) -> bool:
+        """Return whether a state at a place is a position, and its own representative."""
+        return self.rules.is_state(state) and self.rules.canonical(state)[0] == state
+
+    def ends(self, state: Any, value: float, error: float) -> tuple[float, float]:  # noqa: ARG002 - as of a numbering
+        """Return bounds of what player 0 can expect in a position, given the value in the table."""
+        if not error:
+            return value, value
+        return math.nextafter(value - error, -math.inf), math.nextafter(value + error, math.inf)
+
     def place(self, state: Hashable) -> tuple[int, int]:
         """Return the level and the place of one state.
 
@@ -282,6 +288,24 @@ class Plan:
             for k, value in zip(which, _unravelled(found, self._extents(which)), strict=True):
                 fields[k] = value + self.box[k][0]
         return self.layout.build(iter(fields.tolist()))
+
+
+def identity_of(game: Any) -> dict[str, Any]:
+    """Return what tables depend on, as JSON data: a game's parameters, and a digest of its rules.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the rules cannot be followed to the end.
+    """
+    digest = rules_digest(game, OF_TABLES)
+    if digest is None:
+        message = (
+            f"what the rules of {shown(game)} call cannot be followed to the end, so files could "
+            "not tell whether they have changed. Leave the folder out."
+        )
+        raise UnsupportedProblemError(message)
+    return {"game": encode_object(game), "rules": digest}
 
 
 def _unravelled(numbers: Any, extents: tuple[int, ...]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,25 +15,35 @@ from gamedp.errors import (
     DamagedFileError,
     InvalidParameterError,
     UnknownStateError,
+    UnsupportedProblemError,
     shown,
 )
 from gamedp.results.status import Guarantee, opposite_bounds
-from gamedp.rules.layout import shaped_like
 from gamedp.runtime.block_file import BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.files import as_path
-from gamedp.tables.blocks import PART, KeptParts, TierBlock, bytes_of
+from gamedp.tables.blocks import PARTS, KeptParts, TierBlock, bytes_of
 from gamedp.tables.checking import action_bounds, verify_samples
 from gamedp.tables.filling import Filler
+from gamedp.tables.numbering import Numbering
 from gamedp.tables.plan import Plan
+from gamedp.tables.whole_numbers import WholeFiller, WholeNumbers
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
+    from gamedp.runtime.arrays import Integers
+    from gamedp.runtime.options import CompileMode
 
 __all__ = ["Tables"]
 
 PLAN = "plan.blocks"
 """The file of a folder that is written first and then never changed."""
+
+
+def plan_of(game: Any, packed: Integers | None = None) -> Plan | Numbering:
+    """Return where each position of a game stands, see `Plan.of` and `Numbering.of`."""
+    kind: type[Plan | Numbering] = Numbering if hasattr(game, "tier_size") else Plan
+    return kind.of(game, packed)
 
 
 class Tables:
@@ -44,7 +55,7 @@ class Tables:
     ----------
     game
     folder : Path
-    plan : Plan
+    plan : Plan or Numbering
         Where each position stands.
     tolerance : float
         The largest width of bounds.
@@ -58,18 +69,31 @@ class Tables:
 
     guarantee = Guarantee.TWO_SIDED
 
-    def __init__(self, folder: Path, plan: Plan, tolerance: float, block_size: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        plan: Plan | Numbering,
+        tolerance: float,
+        block_size: int,
+        temporary: tempfile.TemporaryDirectory[str] | None = None,
+    ) -> None:
         self.game = plan.rules.game
         self.folder = folder
         self.tolerance = tolerance
         self.block_size = block_size
         self.plan = plan
-        self._identity = {**plan.identity, "tolerance": tolerance, "block_size": block_size}
+        self._temporary = temporary  # it is removed with these tables, and nobody else opens it
+        identity = {} if temporary else plan.identity
+        self._identity = {**identity, "tolerance": tolerance, "block_size": block_size}
         digest = hashlib.sha256(json.dumps(self._identity).encode())
         digest.update(plan.packed.astype("<i8").tobytes())
         self.digest = digest.hexdigest()
         self._blocks: dict[int, TierBlock] = {}
-        self._parts = KeptParts(len(plan.tiers), self._block)
+        self._parts: KeptParts | WholeNumbers = (
+            KeptParts(len(plan.tiers), self._block)
+            if isinstance(plan, Plan)
+            else WholeNumbers(plan, self._block)
+        )
 
     @classmethod
     def open(cls, folder: str | Path, game: Any) -> Self:
@@ -111,7 +135,7 @@ class Tables:
         found = b"".join(file.read(part).tobytes() for part in range(len(file)))
         packed = np.frombuffer(found[: len(found) // 8 * 8], "<i8").astype(np.int64)
         try:
-            tables = cls(path.parent, Plan.of(game, packed), tolerance, size)
+            tables: Self | None = cls(path.parent, plan_of(game, packed), tolerance, size)
         except InvalidParameterError:  # there are not as many levels as the game has rows
             tables = None
         if tables is None or tables._identity != file.content:  # noqa: SLF001 - of this very class
@@ -145,8 +169,23 @@ class Tables:
         return len(self._made())
 
     @property
+    def num_places(self) -> int:
+        """The number of places of the blocks that are made; a place need not be a position."""
+        return sum(map(self.plan.size, self._made()))
+
+    @property
+    def last_tier(self) -> int | None:
+        """The highest tier up to which all are made; None if the lowest is not."""
+        made, last = set(self._made()), None
+        for level, tier in enumerate(self.plan.tiers.tolist()):
+            if level not in made:
+                return None if last == tier else last
+            last = tier
+        return last
+
+    @property
     def width(self) -> float:
-        """The largest distance of the bounds of a value, over all tiers that are made."""
+        """The largest distance of the bounds of a value in the tables, over all that are made."""
         return 2 * max((self._block(level).error for level in self._made()), default=0.0)
 
     @property
@@ -172,14 +211,18 @@ class Tables:
         tier, part = int(self.plan.tiers[level]), self.plan.part(level)
         return {"plan": self.digest, "tier": tier, "part": part}
 
+    def _open(self, level: int) -> TierBlock:
+        plan = self.plan
+        return TierBlock.open(
+            self.path(level), self._content(level), plan.size(level), plan.stores
+        )
+
     def _block(self, level: int) -> TierBlock:
         """Return a block; raise UnknownStateError if it has not been made."""
         block = self._blocks.get(level)
         if block is None:
             try:
-                block = TierBlock.open(
-                    self.path(level), self._content(level), self.plan.size(level)
-                )
+                block = self._open(level)
             except FileNotFoundError:
                 message = (
                     f"tier {int(self.plan.tiers[level])} is not in the tables in {self.folder}; "
@@ -189,20 +232,23 @@ class Tables:
             self._blocks[level] = block
         return block
 
-    def _number(self, state: Hashable) -> tuple[float, float, bool]:
-        """Return player 0's value in the representative of a state, its error, whether swapped."""
+    def _ends(self, state: Hashable) -> tuple[float, float, float, bool]:
+        """Return player 0's value, lower and upper bound in the representative of a state.
+
+        And whether the players have changed places in it.
+        """
         rules, plan = self.plan.rules, self.plan
-        state = shaped_like(plan.first, state)
-        plan.fields(state)
-        state, swapped = rules.canonical(state)
+        state, swapped = rules.canonical(plan.checked(state))
         if rules.is_terminal(state):
-            return float(rules.game.payoff(state, 0)), 0.0, swapped
+            payoff = float(rules.game.payoff(state, 0))
+            return payoff, payoff, payoff, swapped
         level, place = plan.place(state)
         value, error = self._parts.number(level, place)
         if math.isnan(value):
             message = f"{shown(state)} is no position: is_state is false there."
             raise UnknownStateError(message)
-        return value, error, swapped
+        low, high = plan.ends(state, value, error)
+        return value if isinstance(plan, Plan) else (low + high) / 2, low, high, swapped
 
     def value(self, state: Hashable | None = None, player: int = 0) -> float:
         """Return what `player` can expect in a state, or from the start.
@@ -215,7 +261,7 @@ class Tables:
         if state is None:
             pairs = self.plan.rules.initial()
             return math.fsum(p * self.value(each, player) for p, each in pairs)
-        number, _, swapped = self._number(state)
+        number, _, _, swapped = self._ends(state)
         total = self.plan.rules.constant_sum
         return total - number if self._side(player) != swapped else number
 
@@ -233,11 +279,7 @@ class Tables:
             if len(pairs) == 1:
                 return low, high
             return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
-        number, error, swapped = self._number(state)
-        low, high = number, number
-        if error:
-            low = math.nextafter(number - error, -math.inf)
-            high = math.nextafter(number + error, math.inf)
+        _, low, high, swapped = self._ends(state)
         if self._side(player) != swapped:
             return opposite_bounds(self.plan.rules.constant_sum, low, high)
         return low, high
@@ -257,8 +299,7 @@ class Tables:
             if others:
                 message = "there are several initial states; name one."
                 raise InvalidParameterError(message)
-        state = shaped_like(self.plan.first, state)
-        self.plan.fields(state)
+        state = self.plan.checked(state)
         found = action_bounds(self, rules, state)
         if rules.player(state) == 0:
             most = max((low for _, low, _ in found), default=0.0)
@@ -271,9 +312,7 @@ class Tables:
         found = []
         for level in self._made():
             try:
-                TierBlock.open(
-                    self.path(level), self._content(level), self.plan.size(level)
-                ).file.check()
+                self._open(level).file.check()
             except DamagedFileError:
                 found.append(self.path(level))
         return found
@@ -323,7 +362,7 @@ class Tables:
             return verify_samples(
                 self, self.plan, made, samples, generator or np.random.default_rng(0)
             )
-        filler = self.filler(None)
+        filler = self.filler(top=made[-1] if made else -1)
         for level in made:
             data, described = filler.fill(level)
             block = self._block(level)
@@ -336,23 +375,30 @@ class Tables:
         return sum(map(self.plan.size, made))
 
     @classmethod
-    def begin(cls, folder: Path, game: Any, tolerance: float, block_size: int) -> Self:
-        """Return the tables of a folder, whose plan is written if it is new.
+    def begin(cls, folder: Path | None, game: Any, tolerance: float, block_size: int) -> Self:
+        """Return the tables of a folder, whose plan is written if it is new; None is a temporary one.
 
         Raises
         ------
         InvalidParameterError
             If they are made with another tolerance or another size of blocks.
         """
-        if folder.is_dir():
+        temporary = None
+        if folder is None:
+            temporary = tempfile.TemporaryDirectory(prefix="gamedp-tables-")
+            folder = Path(temporary.name)
+        elif folder.is_dir():
             remove_leftovers(folder)
         try:
             tables = cls.open(folder, game)
         except FileNotFoundError:
-            tables = cls(folder, Plan.of(game), tolerance, block_size)
-            if max(map(tables.plan.size, range(tables.num_blocks))) > block_size:
-                cut = tables.filler(None).cut(block_size)
-                tables = cls(folder, cut, tolerance, block_size)
+            tables = cls(folder, plan_of(game), tolerance, block_size, temporary)
+            sizes = map(tables.plan.size, range(tables.num_blocks))
+            if isinstance(tables.plan, Plan) and max(sizes) > block_size:
+                filler = tables.filler()
+                assert isinstance(filler, Filler)  # noqa: S101 - of such a plan
+                cut = filler.cut(block_size)
+                tables = cls(folder, cut, tolerance, block_size, temporary)
             folder.mkdir(parents=True, exist_ok=True)
             packed = tables.plan.packed.astype("<i8")
             write_blocks(folder / PLAN, tables._identity, packed.view(np.int8))
@@ -365,12 +411,13 @@ class Tables:
                 raise InvalidParameterError(message)
         return tables
 
-    def make(self, filler: Filler, level: int) -> float:
+    def make(self, filler: Filler | WholeFiller, level: int) -> float:
         """Make a block; return its error. It is written unless that is too large."""
         data, described = filler.fill(level)
         error: float = described["error"]
         if 2 * error <= self.tolerance:
-            write_blocks(self.path(level), {**self._content(level), **described}, data, PART)
+            content = {**self._content(level), **described}
+            write_blocks(self.path(level), content, data, PARTS[described["store"]])
         return error
 
     def forget(self, level: int) -> None:
@@ -378,10 +425,36 @@ class Tables:
         self._blocks.pop(level, None)
         self._parts.forget(level)
 
-    def filler(self, max_bytes: float | None) -> Filler:
-        """Return what values blocks of these tables."""
+    def filler(
+        self,
+        max_bytes: float | None = None,
+        top: int = -1,
+        compile: CompileMode = "auto",
+        tick: Callable[[int], None] = int,
+    ) -> Filler | WholeFiller:
+        """Return what values blocks of these tables, up to level `top`."""
+        if isinstance(self._parts, WholeNumbers):
+            return WholeFiller(self._parts, top, compile, tick)
+        assert isinstance(self.plan, Plan)  # noqa: S101 - which goes with the other kind of parts
         return Filler(self.plan, self._parts.look, self.tolerance, max_bytes)
 
-    def number_at(self, level: int, place: int) -> float:
-        """Return the value at a place; NaN for none."""
-        return self._parts.number(level, place)[0]
+    def for_search(self) -> WholeNumbers:
+        """Return the values of the tiers that are made, as a search reads them.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the game does not number its positions.
+        """
+        if isinstance(self._parts, KeptParts):
+            message = (
+                f"searches read tables of games that number their positions; "
+                f"{type(self.game).__name__} has no method tier_size."
+            )
+            raise UnsupportedProblemError(message)
+        last = self.last_tier
+        return self._parts.up_to(-1 if last is None else last)
+
+    def number_at(self, level: int, place: int) -> tuple[float, float]:
+        """Return the value at a place and its error; NaN for none."""
+        return self._parts.number(level, place)

@@ -109,7 +109,7 @@ def rank_rows(
     row = (1 << home) - 1
     sums = sums_up_to((own & row) + (opponent & row), width, home)
     if (sums >> (home - width)) & field >= size:
-        raise ValueError("ending_index: no table has that many stones in play")  # noqa: EM101, TRY003
+        raise ValueError("tier_index: no table has that many stones in play")  # noqa: EM101, TRY003
     # The sum of products by Horner's rule, from the first pair on, for which before() is 0.
     rank = own & field
     below = sums & field

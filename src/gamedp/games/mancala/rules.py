@@ -321,7 +321,7 @@ class Mancala:
         """
         if max(state.sides) <= self._largest:
             return False
-        held = self.material(state)
+        held = self.tier(state)
         for seat in range(len(state.sides)):
             held += state.sides[seat] >> self._home
         return held == self._total
@@ -466,7 +466,7 @@ class Mancala:
             return kept + self._in_play(state.sides[seat])
         for first in range(len(state.sides)):
             if state.sides[first] & ((1 << self._home) - 1) == 0:
-                return kept + self.material(state) if first == seat else kept
+                return kept + self.tier(state) if first == seat else kept
         return kept
 
     def _in_play(self, side: int) -> int:
@@ -486,7 +486,7 @@ class Mancala:
             estimate -= state.sides[1 - seat] >> self._home
         return float(estimate)
 
-    def material(self, state: MancalaState) -> int:
+    def tier(self, state: MancalaState) -> int:
         """Return the number of stones in play. No move raises it."""
         rows = 0
         for seat in range(len(state.sides)):
@@ -499,10 +499,10 @@ class Mancala:
             payoff = self.payoff(state, player)
             return payoff, payoff
         now = self.heuristic(state, player)
-        material = float(self.material(state))
-        return (now - material if len(state.sides) == 2 else now), now + material
+        left = float(self.tier(state))
+        return (now - left if len(state.sides) == 2 else now), now + left
 
-    # For tables of endings, which hold the value of a board for the mover with empty kalahs.
+    # For tables of all boards, which hold the value for the mover with empty kalahs.
 
     @functools.cached_property
     def _rows(self) -> int:
@@ -551,7 +551,7 @@ class Mancala:
             state.player, (state.sides[0] & self._rows, state.sides[1] & self._rows)
         )
 
-    def num_endings(self, material: int) -> int:
+    def tier_size(self, tier: int) -> int:
         """Return the number of boards with exactly this many stones in play; 0 without tables.
 
         Tables are for two players; if the game stops at the majority, for fewer than all stones,
@@ -560,14 +560,14 @@ class Mancala:
 
         Examples
         --------
-        >>> Mancala().num_endings(12)
+        >>> Mancala().tier_size(12)
         1352078
         """
-        if 0 <= material <= self._largest_ending:
-            return int(self._ending_counts[material])
+        if 0 <= tier <= self._largest_ending:
+            return int(self._ending_counts[tier])
         return 0
 
-    def ending_index(self, state: MancalaState) -> int:
+    def tier_index(self, state: MancalaState) -> int:
         """Return the number of the board among those with equally many stones in play, from 0 on.
 
         The board is seen from the mover's side, and kalahs do not count. A move that keeps all
@@ -582,7 +582,7 @@ class Mancala:
             self._ending_sums,
         )
 
-    def ending_state(self, material: int, index: int) -> MancalaState:
+    def tier_state(self, tier: int, index: int) -> MancalaState:
         """Return the board with that number: empty kalahs, player 0 to move.
 
         Raises
@@ -593,23 +593,23 @@ class Mancala:
         Examples
         --------
         >>> game = Mancala(pits=3, stones=2)
-        >>> game.board(game.ending_state(material=4, index=100))
+        >>> game.board(game.tier_state(tier=4, index=100))
         Board(rows=((1, 0, 0), (0, 3, 0)), kalahs=(0, 0), player=0)
         """
-        if not 0 <= index < self.num_endings(material):
-            raise ValueError("ending_state: no board has this number")  # noqa: EM101, TRY003
+        if not 0 <= index < self.tier_size(tier):
+            raise ValueError("tier_state: no board has this number")  # noqa: EM101, TRY003
         rows = unrank_rows(
-            index, material, self._width, self._home, self._boards_before, self._ending_sums
+            index, tier, self._width, self._home, self._boards_before, self._ending_sums
         )
         return MancalaState(0, rows)
 
-    def next_ending(self, state: MancalaState) -> MancalaState:
-        """Return the board with the next number, faster than by `ending_state`.
+    def next_in_tier(self, state: MancalaState) -> MancalaState:
+        """Return the board with the next number, faster than by `tier_state`.
 
         Examples
         --------
         >>> game = Mancala(pits=3, stones=2)
-        >>> game.ending_index(game.next_ending(game.ending_state(material=4, index=100)))
+        >>> game.tier_index(game.next_in_tier(game.tier_state(tier=4, index=100)))
         101
         """
         return MancalaState(
@@ -639,7 +639,7 @@ class Mancala:
         own, opponent = state.sides[0] >> self._home, state.sides[1] >> self._home
         end = own - opponent + int(value)
         half = self._largest >> self._home
-        held = own + opponent + self.material(state)
+        held = own + opponent + self.tier(state)
         if end == 0 or half >= held:
             return float(end), float(end)
         if end > 0:

@@ -1,0 +1,199 @@
+"""Where each position of a table stands if the game itself numbers the positions of each tier."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import (
+    InvalidModelError,
+    InvalidParameterError,
+    UnknownStateError,
+    UnsupportedProblemError,
+    shown,
+)
+from gamedp.rules.expand import start
+from gamedp.rules.game import Rules, method
+from gamedp.rules.layout import shaped_like
+from gamedp.tables.plan import MAX_PLACES, identity_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from gamedp.runtime.arrays import Integers
+
+__all__ = ["NUMBERS", "Numbering", "number_in_tier"]
+
+NUMBERS = ("tier", "tier_size", "tier_index", "tier_state", "settled")
+"""Methods of a game that numbers its positions."""
+
+
+@attrs.frozen(eq=False)
+class Numbering:
+    """The tiers of a game, from 0 up, as it numbers their positions; each is one block.
+
+    Attributes
+    ----------
+    rules : Rules
+    first : state
+        A state of the game.
+    sizes : (L,) int64
+        The number of positions of each tier.
+    """
+
+    rules: Rules
+    first: Any
+    sizes: Integers
+
+    stores = ("int8",)
+
+    @classmethod
+    def of(cls, game: Any, packed: Integers | None = None) -> Numbering:
+        """Return the numbering of a game: up to the tier in which it begins, as far as it goes.
+
+        Parameters
+        ----------
+        game
+        packed : (L,) int64, optional
+            The same as `packed` of a numbering of this game.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the game lacks a method, or does not have two players with payoffs that add up to 0.
+        InvalidModelError
+            If a size is no whole number, or less than 0.
+        InvalidParameterError
+            If `packed` is of no numbering of this game.
+        """
+        rules = Rules(game)
+        name = type(game).__name__
+        missing = [each for each in NUMBERS if not callable(getattr(game, each, None))]
+        if missing:
+            message = f"{name} numbers its positions, but has no method {', '.join(missing)}."
+            raise UnsupportedProblemError(message)
+        if not rules.has_opponents or rules.constant_sum != 0:
+            message = (
+                f"tables of numbered positions are for two players whose payoffs add up to 0; not "
+                f"so {name}."
+            )
+            raise UnsupportedProblemError(message)
+        states = [state for _, state, _ in start(rules)]
+        sizes: list[int] = []
+        for tier in range(max(_whole("tier", game.tier(state)) for state in states) + 1):
+            size = _whole(f"tier_size({tier})", game.tier_size(tier))
+            if size < 0:
+                message = f"tier_size({tier}) is {size}; it must be 0 or more."
+                raise InvalidModelError(message)
+            if (size == 0 and tier > 0) or sum(sizes) + size > MAX_PLACES:
+                break
+            sizes.append(size)
+        if not sum(sizes):
+            message = f"{shown(game)} numbers no positions: tier_size() is 0."
+            raise UnsupportedProblemError(message)
+        if packed is not None and packed.tolist() != sizes:
+            message = "these are not the sizes of the tiers."
+            raise InvalidParameterError(message)
+        return cls(rules, states[0], np.array(sizes, np.int64))
+
+    @property
+    def tiers(self) -> Integers:
+        """The tier of each block."""
+        return np.arange(len(self.sizes))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that the tables depend on, as JSON data; see `Plan.identity`."""
+        return identity_of(self.rules.game)
+
+    @property
+    def packed(self) -> Integers:
+        """The sizes of all tiers."""
+        return self.sizes
+
+    def part(self, level: int) -> int:  # noqa: ARG002 - as of a plan
+        """Return the number of a block among those of its tier, of which there is one."""
+        return 0
+
+    def size(self, level: int) -> int:
+        """Return the number of positions of a block."""
+        return int(self.sizes[level])
+
+    def checked(self, state: Hashable) -> Any:
+        """Return a state as the game has it."""
+        return shaped_like(self.first, state)
+
+    def place(self, state: Hashable) -> tuple[int, int]:
+        """Return the tier of a position and its number there.
+
+        Raises
+        ------
+        UnknownStateError
+            If it is of a higher tier than the game begins in, or than it numbers.
+        InvalidModelError
+            If there is no such number.
+        """
+        tier = int(self.rules.game.tier(state))
+        if tier >= len(self.sizes):
+            message = (
+                f"{shown(state)} is of tier {tier}; the game numbers those of 0 to "
+                f"{len(self.sizes) - 1}."
+            )
+            raise UnknownStateError(message)
+        return tier, number_in_tier(self.rules.game, state, self.sizes)
+
+    def state(self, level: int, place: int) -> Any:
+        """Return the position with a number, after a check that it has that number."""
+        game = self.rules.game
+        state = game.tier_state(level, place)
+        found = int(game.tier(state)), int(game.tier_index(state))
+        if found != (level, place):
+            message = (
+                f"tier_state({level}, {place}) is {shown(state)}, which is of tier {found[0]} and "
+                f"has tier_index {found[1]}."
+            )
+            raise InvalidModelError(message)
+        return state
+
+    def is_position(self, state: Any) -> bool:  # noqa: ARG002 - as of a plan
+        """Return whether a state at a place is a position: each that has a number is."""
+        return True
+
+    def ends(self, state: Any, value: float, error: float) -> tuple[float, float]:  # noqa: ARG002 - as of a plan
+        """Return bounds of what player 0 can expect in a position, given the value in the table."""
+        game = self.rules.game
+        low, high = method(game, "ending_range")(game, state, value)
+        return (low, high) if self.rules.player(state) == 0 else (-high, -low)
+
+
+def number_in_tier(game: Any, state: Any, sizes: Integers) -> int:
+    """Return the number of a position in its tier.
+
+    Raises
+    ------
+    InvalidModelError
+        If its tier, or that number, does not exist.
+    """
+    tier = int(game.tier(state))
+    if not 0 <= tier < len(sizes):
+        message = f"{shown(state)} is of tier {tier}; there are tiers 0 to {len(sizes) - 1}."
+        raise InvalidModelError(message)
+    index, size = int(game.tier_index(state)), int(sizes[tier])
+    if not 0 <= index < size:
+        message = (
+            f"tier_index({shown(state)}) is {index}; by tier_size({tier}) there are numbers from 0 "
+            f"to {size - 1}."
+        )
+        raise InvalidModelError(message)
+    return index
+
+
+def _whole(what: str, number: Any) -> int:
+    try:
+        return operator.index(number)
+    except TypeError:
+        message = f"{what} is {shown(number)}; it must be a whole number."
+        raise InvalidModelError(message) from None

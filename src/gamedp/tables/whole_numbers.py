@@ -1,0 +1,443 @@
+"""Tables of whole numbers, one byte a position: their values in memory, and how they are computed.
+
+For deterministic games of two players that number the positions of each tier. The positions of a
+tier are valued in the order of their numbers, by some threads that take a chunk of numbers each. One
+that needs the value of another of its tier waits until that has been valued. If two threads value
+the same one, both write the same byte.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import copy
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import numpy as np
+
+from gamedp.compiler.methods import disagree, refuse_overflow
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
+from gamedp.errors import InvalidModelError, LimitExceededError, UnsupportedProblemError, shown
+from gamedp.rules.expand import expand, refuse_rewards_of_outcomes
+from gamedp.runtime.block_file import BLOCK
+from gamedp.runtime.machine import allocate_lazily, available_bytes, processors
+from gamedp.searchers.bound_rules import bind_once
+from gamedp.searchers.driver import Driver, Loop, OutOfTime, SearchBudget
+from gamedp.searchers.position_loop import CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
+from gamedp.searchers.root import refuse_chance
+from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear
+from gamedp.tables.numbering import number_in_tier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from gamedp.rules.game import Rules
+    from gamedp.runtime.options import CompileMode
+    from gamedp.tables.blocks import TierBlock
+    from gamedp.tables.numbering import Numbering
+
+__all__ = ["WholeFiller", "WholeNumbers"]
+
+CHUNK = 1 << 16
+"""Number of positions that a thread takes at a time."""
+
+TICK = 0.05
+"""Seconds between two looks at what the threads have done."""
+
+PLY = Fields("index")
+"""At ply 0, the next position in the order of numbers; above, each is one that the ply below waits
+for."""
+
+
+def value_chunk(work: Any, page: Any, rules: Any, budget: int) -> int:
+    """Compute the values of some positions of a tier, each after its successors in the same tier.
+
+    It is compiled once for all games, and asks the rules through pointers; see
+    :func:`gamedp.searchers.position_loop.value_endings`.
+
+    Parameters
+    ----------
+    work
+        ``plies`` is the stack of what waits. ``chunk`` holds the end of the chunk, and a number
+        that waits: the first, second, fourth, ... that was put on the stack is noted there. If one
+        is waited for that waits itself, the stack grows by the same numbers again and again, so
+        that a note is met (Brent's algorithm).
+    page, rules
+        The record of a question to the rules, see `gamedp.searchers.driver`. The tier is
+        ``question.tier``.
+    budget : int
+        Positions after which to pause.
+
+    Returns
+    -------
+    status : LoopStatus
+        BAD_RULES if the position numbered ``question.first`` is wrong; ``question.fault`` says how.
+    """
+    plies, tally, question, chunk = work.plies, work.tally[0], page.question[0], work.chunk
+    ply, left = tally.ply, budget
+    while True:
+        here = plies[ply]
+        tally.ply = ply
+        if left <= 0:
+            return LoopStatus.PAUSED
+        if ply + 2 > len(plies):
+            tally.wanted = PLIES
+            return LoopStatus.GROW
+        question.first = here.index
+        question.last = here.index + 1
+        if ply == 0:
+            question.last = min(chunk[0], here.index + left)
+        found = call_native(rules.value_endings, rules.game, rules.page)
+        here.index = question.first
+        tally.nodes += question.number
+        left -= question.number + 1
+        if found < 0:
+            return LoopStatus.FAILED if found == RAISED else LoopStatus.BAD_RULES
+        if found > 0:
+            if question.row == chunk[1]:
+                question.fault = LoopStatus.COMES_AGAIN
+                return LoopStatus.BAD_RULES
+            ply += 1
+            if ply & (ply - 1) == 0:
+                chunk[1] = question.row
+            plies[ply].index = question.row
+        elif ply > 0:
+            ply -= 1
+        elif here.index == chunk[0]:
+            return LoopStatus.DONE
+
+
+value_chunk_jit = compiled_for_all(value_chunk)
+
+LOOP = Loop(value_chunk_jit, (value_endings,), PLY, ("tier_state",))
+
+
+class WholeNumbers:
+    """The values of the tiers of a game in one array, as searches read them.
+
+    Parameters
+    ----------
+    plan : Numbering
+    opened : callable
+        Returns the block of a tier.
+
+    Attributes
+    ----------
+    plan : Numbering
+    top : int
+        The highest tier that a search may look at; -1 for none.
+    values : (N,) int8
+        To the mover, without what is settled; those of a block of 64 KiB are read from its file
+        when they are first needed.
+    offsets : (L,) int64
+        The index in `values` at which each tier begins.
+    sizes : (L,) int64
+        The number of positions of each tier.
+    present : (N / BLOCK,) bool
+        Whether each block has been read, or computed.
+    """
+
+    def __init__(self, plan: Numbering, opened: Callable[[int], TierBlock]) -> None:
+        self._opened = opened
+        self.plan = plan
+        self.sizes = plan.sizes
+        blocks = -(-plan.sizes // BLOCK)
+        self.offsets = (np.cumsum(blocks) - blocks) * BLOCK
+        self._blocks = blocks
+        self.top = -1
+        self.values, self.present = np.zeros(0, np.int8), np.zeros(0, np.bool_)
+
+    def reserve(self, top: int) -> None:
+        """Make room for the tiers up to one; it takes no memory yet."""
+        count = int(self._blocks[: top + 1].sum())
+        if count > len(self.present):
+            values, present = allocate_lazily((count * BLOCK,), np.int8), np.zeros(count, np.bool_)
+            for block in np.flatnonzero(self.present).tolist():
+                part = slice(block * BLOCK, (block + 1) * BLOCK)
+                values[part] = self.values[part]
+                present[block] = True
+            self.values, self.present = values, present
+
+    def up_to(self, top: int) -> Self:
+        """Return these for a search that looks at the tiers up to one; all share their values."""
+        self.reserve(top)
+        found = copy.copy(self)
+        found.top = top
+        return found
+
+    def read(self, block: int) -> None:
+        """Read one block of the values from its file.
+
+        Raises
+        ------
+        DamagedFileError
+            If it is not what was written.
+        """
+        tier = int(np.searchsorted(self.offsets, block * BLOCK, side="right")) - 1
+        # An empty tier begins where the next one does.
+        first = block * BLOCK
+        data = self._opened(tier).file.read(block - int(self.offsets[tier]) // BLOCK)
+        self.values[first : first + len(data)] = data
+        self.present[block] = True
+
+    def number(self, tier: int, place: int) -> tuple[float, float]:
+        """Return the value at a place and its error, 0."""
+        self.reserve(tier)
+        index = int(self.offsets[tier]) + place
+        if not self.present[index // BLOCK]:
+            self.read(index // BLOCK)
+        return float(self.values[index]), 0.0
+
+    def of_tier(self, tier: int) -> NDArray[np.int8]:
+        """Return the values of a tier, by the numbers of the positions.
+
+        Raises
+        ------
+        UnknownStateError
+            If the tier has not been made.
+        DamagedFileError
+            If its file is damaged.
+        """
+        self.reserve(tier)
+        first, size = int(self.offsets[tier]), int(self.sizes[tier])
+        blocks = slice(first // BLOCK, first // BLOCK + int(self._blocks[tier]))
+        for block in np.flatnonzero(~self.present[blocks]).tolist():
+            self.read(blocks.start + block)
+        return self.values[first : first + size]
+
+    def note(self, tier: int) -> None:
+        """Note that a tier has been computed."""
+        first = int(self.offsets[tier]) // BLOCK
+        self.present[first : first + int(self._blocks[tier])] = True
+
+    def forget(self, tier: int) -> None:
+        """Do nothing: what was computed is what a file holds."""
+
+    def refuse(self, state: Any) -> NoReturn:
+        """Raise the error of a position without a number in the tables, or before such a one."""
+        rules = self.plan.rules
+        after = [pair[0] for choice in expand(rules, state).choices for pair in choice.outcomes]
+        game = rules.game
+        for each in (state, *after):
+            if not game.is_terminal(each) and game.tier(each) <= self.top:
+                number_in_tier(game, each, self.sizes)
+        disagree(f"at the tables, after {shown(state)}", None)
+
+
+class WholeFiller:
+    """Values tiers of a game, one after the other, by threads.
+
+    Parameters
+    ----------
+    values : WholeNumbers
+        To be filled.
+    top : int
+        The highest tier that will be.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    tick : callable
+        Called now and then with the number of positions of the tier that have been valued; what it
+        raises ends the work.
+
+    Raises
+    ------
+    LimitExceededError
+        If there is not enough memory.
+    """
+
+    def __init__(
+        self,
+        values: WholeNumbers,
+        top: int,
+        compile: CompileMode,
+        tick: Callable[[int], None],
+    ) -> None:
+        self._values = values
+        self._tick = tick
+        sizes = values.sizes[: top + 1]
+        _check_room(int(sizes.sum()))
+        values.reserve(top)
+        with bind_once():
+            self._workers = [Worker(values, compile)]
+            if self._workers[0].asked.is_compiled:
+                useful = min(processors(), -(-int(sizes.max(initial=1)) // CHUNK))
+                self._workers += [Worker(values, compile) for _ in range(1, useful)]
+
+    def fill(self, level: int) -> tuple[NDArray[np.int8], dict[str, Any]]:
+        """Return a block, and what describes it, as `Filler.fill`; lower tiers must be there.
+
+        Raises
+        ------
+        InvalidModelError
+            If the rules, or the tiers and numbers, are wrong.
+        UnsupportedProblemError
+            If a value is not a whole number of a byte, there is chance, or a position comes again.
+        """
+        values, size = self._values, int(self._values.sizes[level])
+        for below in range(level):
+            values.of_tier(below)  # has all of it read
+        first = int(values.offsets[level])
+        values.values[first : first + size] = UNKNOWN
+        chunks = iter(range(0, size, CHUNK))
+        workers = self._workers
+        before = sum(worker.nodes for worker in workers)
+        with concurrent.futures.ThreadPoolExecutor(len(workers)) as pool:
+            waiting = {pool.submit(worker.value, level, chunks) for worker in workers}
+            try:
+                while waiting:
+                    done, waiting = concurrent.futures.wait(
+                        waiting, TICK, concurrent.futures.FIRST_COMPLETED
+                    )
+                    for future in done:
+                        future.result()
+                    self._tick(min(size, sum(worker.nodes for worker in workers) - before))
+            except BaseException:
+                for worker in workers:
+                    worker.stop()
+                raise
+        values.note(level)
+        described = {"store": "int8", "low": 0.0, "step": 1.0, "error": 0.0}
+        return values.values[first : first + size], described
+
+
+def _check_room(positions: int) -> None:
+    """Raise unless memory has room for some number of positions."""
+    room = available_bytes()
+    if positions > room:
+        message = (
+            f"the tables have {positions:,} positions or more, and take a byte of memory for each "
+            f"while they are made; there is room for {room:,}. Make them up to a lower tier, by "
+            "last_tier."
+        )
+        raise LimitExceededError(message, states=positions, choices=0, transitions=0)
+
+
+class Worker(Driver):
+    """Values chunks of a tier in a thread."""
+
+    def __init__(self, values: WholeNumbers, compile: CompileMode) -> None:
+        self._values = values
+        self._tier = 0
+        super().__init__(
+            "tabulate",
+            LOOP,
+            values.plan.rules,
+            values.plan.first,
+            compile,
+            arrays=lambda _: {"chunk": np.zeros(2, np.int64)},
+            endings=values,
+        )
+        self._budget = SearchBudget(float("inf"), float("inf"), None, lambda: self.nodes)
+
+    def value(self, tier: int, chunks: Iterator[int]) -> None:
+        """Take chunks of a tier, given by their first numbers, until there are none."""
+        self._tier = self.question.tier = tier
+        size = int(self._values.sizes[tier])
+        try:
+            for first in chunks:
+                self.tally.ply = 0
+                clear(self.work["plies"], 0)
+                self.ply(0).index = first
+                self.work["chunk"][:] = min(first + CHUNK, size), -1
+                self.run(self._budget)
+        except OutOfTime:
+            return
+
+    def stop(self) -> None:
+        """End the work soon."""
+        self._budget.interrupted = True
+
+    def _index(self) -> int:
+        """Return the number of the position at which the loop has stopped."""
+        return int(self.question.first)
+
+    def refuse(self, status: LoopStatus) -> NoReturn:
+        """Raise the error of the position on top of the stack."""
+        if status is LoopStatus.BAD_RULES:
+            status = LoopStatus(int(self.question.fault))
+        rules, tier = self.asked.rules, self._tier
+        if status is LoopStatus.MISNUMBERED:
+            self._check_numbers()
+            self.explain()
+        state = rules.game.tier_state(tier, self._index())
+        action = int(self.question.action)
+        if status is LoopStatus.CHANCE:
+            refuse_chance(state, action, "a table of whole numbers")
+        if status is LoopStatus.COMES_AGAIN:
+            message = (
+                f"{shown(state)} can come again without leaving tier {tier}; tables of numbered "
+                "positions are for games in which no position comes again. Use Retrograde."
+            )
+            raise UnsupportedProblemError(message)
+        if status in {LoopStatus.RISES, LoopStatus.OUTSIDE}:
+            self._check_successors(state, action)
+        if status is LoopStatus.TOO_LARGE:
+            expand(rules, state)
+            message = (
+                f"the value of {shown(state)} is not a whole number between -{MAX_ENDING_VALUE} "
+                f"and {MAX_ENDING_VALUE}, which is what tables of numbered positions hold."
+            )
+            raise UnsupportedProblemError(message)
+        self.explain()
+
+    def _check_successors(self, state: Any, action: int) -> None:
+        """Raise the error of an action that leads to a higher tier, or to no number."""
+        rules = self.asked.rules
+        for probability, successor in rules.game.outcomes(state, action):
+            after, _ = rules.canonical(successor)
+            if probability == 0 or rules.game.is_terminal(after):
+                continue
+            tier = rules.game.tier(after)
+            if not 0 <= tier <= self._tier:
+                message = (
+                    f"action {action} in {shown(state)} leads to {shown(after)}, which is of tier "
+                    f"{tier}; tier() must never rise along play, nor fall below 0, and it is "
+                    f"{self._tier} before."
+                )
+                raise InvalidModelError(message)
+            number_in_tier(rules.game, after, self._values.sizes)
+
+    def _check_numbers(self) -> None:
+        """Raise the error of numbers whose positions have other numbers."""
+        game, tier, last = self.asked.rules.game, self._tier, self._index()
+        for index in range(max(0, last - CHECKED), last + 1):
+            ways = [(f"tier_state({tier}, {index})", game.tier_state(tier, index))]
+            if self.page["steps"] and index > 0:
+                before = game.tier_state(tier, index - 1)
+                ways.append((f"next_in_tier({shown(before)})", game.next_in_tier(before)))
+            for words, state in ways:
+                found = game.tier(state), game.tier_index(state)
+                if found != (tier, index):
+                    message = (
+                        f"{words} is {shown(state)}, which is of tier {found[0]} and has tier_index "
+                        f"{found[1]}; it should be of tier {tier} and have tier_index {index}."
+                    )
+                    raise InvalidModelError(message)
+                if game.is_terminal(state):
+                    continue
+                player, settled = self.asked.rules.player(state), game.settled(state, 0)
+                if player != 0 or settled != 0:
+                    message = (
+                        f"{words} is {shown(state)}, in which player {player} is to move and "
+                        f"{shown(settled)} is settled for player 0; player 0 should move, and "
+                        "nothing be settled."
+                    )
+                    raise InvalidModelError(message)
+
+    def explain(self, error: Exception | None = None) -> NoReturn:
+        """Raise the error of the rules in the position at which the loop has stopped."""
+        rules, index, tier = self.asked.rules, self._index(), self._tier
+        state = rules.game.tier_state(tier, index)
+        refuse_overflow(rules, self.asked.game, [state], error)
+        if self.page["steps"] and index > 0:
+            rules.game.next_in_tier(rules.game.tier_state(tier, index - 1))
+        expansion = expand(rules, state)
+        refuse_rewards_of_outcomes(expansion, state)
+        for choice in expansion.choices:
+            for successor, _ in choice.outcomes:
+                if not rules.game.is_terminal(successor):
+                    number_in_tier(rules.game, successor, self._values.sizes)
+                    for player in range(2):
+                        rules.game.settled(successor, player)
+        disagree(f"in {shown(state)}", error)

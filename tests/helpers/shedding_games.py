@@ -1,4 +1,4 @@
-"""A made-up game whose positions shed material, for endgame tables; and what it does wrong."""
+"""A made-up game whose positions shed tier, for endgame tables; and what it does wrong."""
 
 from typing import NamedTuple
 
@@ -66,20 +66,20 @@ class Shedding:
         value += state.won
         return value if player == 0 else -value
 
-    def material(self, state):
+    def tier(self, state):
         return state.left
 
     def settled(self, state, player):
         return float(state.won if player == 0 else -state.won)
 
-    def tier_size(self, material):
-        return self.width if material <= self.layers else 0
+    def tier_size(self, tier):
+        return self.width if tier <= self.layers else 0
 
     def tier_index(self, state):
         return state.place
 
-    def tier_state(self, material, index):
-        return Heap(0, material, index, 0)
+    def tier_state(self, tier, index):
+        return Heap(0, tier, index, 0)
 
 
 @attrs.frozen
@@ -179,7 +179,7 @@ class Wrong(Shedding):
             value = float("nan")
         return value if player == 0 else -value
 
-    def material(self, state):
+    def tier(self, state):
         if self.fault == RISING and state.place == 40:
             return 3 - state.left
         if self.fault == NEGATIVE and state.place == 40 and state.won != 0:
@@ -200,9 +200,9 @@ class Wrong(Shedding):
             return -10_000_000_000
         return state.place
 
-    def tier_state(self, material, index):
+    def tier_state(self, tier, index):
         won = 1 if self.fault == UNSETTLED else 0
-        return Heap(1 if self.fault == OPPOSED else 0, material, index, won)
+        return Heap(1 if self.fault == OPPOSED else 0, tier, index, won)
 
 
 @attrs.frozen

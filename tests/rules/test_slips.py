@@ -493,9 +493,9 @@ def test_what_should_be_a_method_and_is_not(name):
 
 
 def test_names_of_methods_that_are_not_asked_are_free():
-    """Who counts positions asks for no estimate; a search without tables, for no material."""
+    """Who counts positions asks for no estimate; a search without tables, for no tier."""
     assert gamedp.searchers.perft(race(heuristic=3), 1, compile="never")
-    assert gamedp.search(race(material=7, next_in_tier=1), depth=2, compile="never").best_actions
+    assert gamedp.search(race(tier=7, next_in_tier=1), depth=2, compile="never").best_actions
 
 
 def test_a_method_that_would_be_passed_over_is_refused():

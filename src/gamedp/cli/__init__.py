@@ -87,7 +87,6 @@ COMMANDS = {
     "simulate": "gamedp.cli.evaluate:simulate",
     "referee": "gamedp.cli.small:referee",
     "tables": "gamedp.cli.tables:tables",
-    "endings": "gamedp.cli.small:endings",
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
     "searchers": "gamedp.cli.lists:searchers",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,15 +35,17 @@ from gamedp.errors import (
     SearchInterrupted,
     warn,
 )
+from gamedp.runtime.limit import without_compiling
 from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.options import settings_of, values_of
 from gamedp.runtime.registry import SEARCHERS, find, name_of
 from gamedp.searchers.choose import searcher_for
-from gamedp.storage.kept import kept_endings
+from gamedp.storage.kept import kept_tables
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
     from gamedp.runtime.limit import ProgressCallback
+    from gamedp.tables import Tables
 
 
 FIRST_ENDINGS, MOST_ENDINGS = 3_000_000, 300_000_000
@@ -51,7 +54,7 @@ than a second, and in all, half a minute, if there is enough memory."""
 
 POSITIONS_A_NODE = 24
 """Number of positions that are tabulated in at most twice the time of one node of a search. A
-search with smaller tables takes about half the time of extending them by one unit of material."""
+search with smaller tables takes about half the time of extending them by a tier."""
 
 OPTIONS = {
     "depth": "--depth",
@@ -87,8 +90,8 @@ class SearchOptions:
     option : list of str
         Set an option of that searcher, as name=value; repeatable.
     endings : int
-        Make tables of the endings with up to this much material; 0 for none. With --exact, as many
-        as take seconds, if not given; these are kept in the cache folder.
+        Make tables of the endings, up to this tier; 0 for none. With --exact, as many as take
+        seconds, if not given; these are kept in the cache folder.
     endings_folder : Path
         Keep these tables in this folder and read them next time.
     """
@@ -188,36 +191,29 @@ def search(
         kind = searcher_for(rules, position)
         how = attrs.evolve(how, searcher=name_of(SEARCHERS, kind()))
     searcher = how.make()  # before tables are built for it
-    material = how.endings or 0
+    first = last = how.endings or 0
     grows = how.endings is None and how.exact and "endings" in settings_of(type(searcher))
     if grows:
         most = max(FIRST_ENDINGS, min(MOST_ENDINGS, available_bytes() // 2))
-        material = _suitable_material(made, position, most)
-    if not material and how.endings_folder is not None:
-        refuse("--endings-folder needs --endings, how much material the tables are for.")
+        first, last = _suitable_tiers(made, position, most)
+    _check_endings(game, made, last, how)
 
     def found(progress: ProgressCallback | None, folder: Path | None) -> SearchResult:
         given: dict[str, Any] = {"compile": compile, "progress": progress}
-        if not material:
+        if not last:
             alone: SearchResult = searcher.search(made, position, **given)
             return alone
-        growing = gamedp.searchers.EndgameTables.grow(
-            made,
-            material,
-            folder=folder,
-            max_seconds=how.max_seconds or math.inf if grows else math.inf,
-            **given,
-        )
-        if not grows:
-            *_, whole = growing
-            growing = iter([whole])
-        return _with_endings(made, position, how, growing, material, **given)
+        if folder is not None:
+            return _with_endings(made, position, how, folder, range(first, last + 1), **given)
+        with tempfile.TemporaryDirectory(prefix="gamedp-tables-") as temporary:
+            within = Path(temporary)
+            return _with_endings(made, position, how, within, range(first, last + 1), **given)
 
-    keeps = grows and material > 0 and how.endings_folder is None
+    keeps = grows and last > 0 and how.endings_folder is None
     with watch(quiet=output.quiet) as progress:
         result, interrupted = _as_far_as(
             lambda: (
-                _with_kept_endings(made, lambda folder: found(progress, folder))
+                _with_kept_tables(made, lambda folder: found(progress, folder))
                 if keeps
                 else found(progress, how.endings_folder)
             )
@@ -237,15 +233,25 @@ def search(
         raise NotSolvedError(message, result)
 
 
+def _check_endings(name: str, game: Any, last: int, how: SearchOptions) -> None:
+    """Refuse tables that a search cannot have."""
+    if last < 0:
+        refuse(f"--endings is {last}; it must be 0 or more.")
+    if last and not hasattr(game, "tier_size"):
+        refuse(f"{name} does not number its positions, so a search can read no tables of it.")
+    if not last and how.endings_folder is not None:
+        refuse("--endings-folder needs --endings, the highest tier of the tables.")
+
+
 def _with_endings(
     game: Any,
     position: Any,
     how: SearchOptions,
-    growing: Iterator[gamedp.searchers.EndgameTables],
-    material: int,
+    folder: Path,
+    tiers: range,
     **given: Any,
 ) -> SearchResult:
-    """Return the result of a search with tables of endings, which grow up to a given material.
+    """Return the result of a search with tables of endings, which grow from tier to tier.
 
     It begins with small tables, and continues with larger ones if these do not soon lead to a
     proof. All work counts for the limits; at a limit, the result so far is returned.
@@ -253,18 +259,16 @@ def _with_endings(
     nodes, seconds, spent = 0, 0.0, 0.0
     most_nodes, most_seconds = how.max_nodes or math.inf, how.max_seconds or math.inf
     result: SearchResult | None = None
-    while result is None or result.status is not gamedp.Status.SOLVED:
+    for tier in tiers:
         begin = time.perf_counter()
-        tables, is_late = _next_tables(growing, result)
-        if tables.material > 0:  # before the first ones, the rules are compiled
-            spent += time.perf_counter() - begin
-        is_last = is_late or tables.material == material
-        if tables.num_positions < FIRST_ENDINGS and not is_last:
-            continue
+        left = most_seconds - spent - seconds if how.endings is None else math.inf
+        tables, is_late = _next_tables(game, folder, tier, max(1e-9, left), result, **given)
+        spent += without_compiling(time.perf_counter() - begin)
+        is_last = is_late or tier == tiers[-1]
         if not is_late or result is None:
             share = math.inf
             if not is_last:
-                share = max(1, game.tier_size(tables.material + 1) // POSITIONS_A_NODE)
+                share = max(1, game.tier_size(tier + 1) // POSITIONS_A_NODE)
             limits = {
                 "max_nodes": min(share, most_nodes - nodes),
                 "max_seconds": max(1e-3, most_seconds - spent - seconds),
@@ -283,21 +287,25 @@ def _with_endings(
                 raise SearchInterrupted(result)
         if is_late:
             return attrs.evolve(result, status=gamedp.Status.TIME_LIMIT)
-        if is_last or nodes >= most_nodes or result.status is gamedp.Status.TIME_LIMIT:
-            return result
+        if nodes >= most_nodes or result.status in {
+            gamedp.Status.SOLVED,
+            gamedp.Status.TIME_LIMIT,
+        }:
+            break
+    assert result is not None  # noqa: S101 - there is a tier
     return result
 
 
-def _with_kept_endings(game: Any, search: Callable[[Path | None], SearchResult]) -> SearchResult:
+def _with_kept_tables(game: Any, search: Callable[[Path | None], SearchResult]) -> SearchResult:
     """Return the result of a search that stores its tables, or rebuilds them if it cannot."""
-    kept = kept_endings(game)
+    kept = kept_tables(game)
     try:
         return search(kept)
     except OSError as error:  # including a damaged file
         if kept is None:
             raise
         shutil.rmtree(kept, ignore_errors=True)
-        message = f"the endgame tables kept in {kept} are of no use and are removed: {error}"
+        message = f"the tables kept in {kept} are of no use and are removed: {error}"
         warn(message, KeptSolutionWarning)
         return search(None)
 
@@ -311,11 +319,18 @@ def _as_far_as(search: Callable[[], SearchResult]) -> tuple[SearchResult, bool]:
 
 
 def _next_tables(
-    growing: Iterator[gamedp.searchers.EndgameTables], result: SearchResult | None
-) -> tuple[gamedp.searchers.EndgameTables, bool]:
-    """Return the next tables, and whether time was up; after Ctrl-C, raise with the result."""
+    game: Any,
+    folder: Path,
+    tier: int,
+    max_seconds: float,
+    result: SearchResult | None,
+    **given: Any,
+) -> tuple[Tables, bool]:
+    """Return tables up to a tier, and whether time was up; after Ctrl-C, raise with the result."""
     try:
-        return next(growing), False
+        made = gamedp.tables.tabulate(
+            game, folder, last_tier=tier, max_seconds=max_seconds, **given
+        )
     except NotSolvedError as error:
         return error.solution, True
     except KeyboardInterrupt:
@@ -323,27 +338,26 @@ def _next_tables(
             raise
         known = attrs.evolve(result, status=gamedp.Status.INTERRUPTED)
         raise SearchInterrupted(known) from None
+    return made, False
 
 
-def _suitable_material(game: Any, position: Any, most: int) -> int:
-    """Return the largest material whose tables fit a number of positions; 0 without tables."""
-    from gamedp.searchers.endgame_strata import METHODS  # noqa: PLC0415 - seldom needed
-
+def _suitable_tiers(game: Any, position: Any, most: int) -> tuple[int, int]:
+    """Return the tiers up to which tables have few positions, and at most some; 0 for none."""
     rules = gamedp.rules.Rules(game)
-    if not rules.has_opponents or rules.constant_sum != 0:
-        return 0
-    if not all(callable(getattr(game, name, None)) for name in METHODS):
-        return 0
+    if not hasattr(game, "tier_size") or not rules.has_opponents or rules.constant_sum != 0:
+        return 0, 0
     positions = game.tier_size(0)
-    material = 0
-    # Material that is never gained is never needed.
-    while material < game.material(rules.canonical(position)[0]):
-        more = game.tier_size(material + 1)
-        positions += more
-        if more == 0 or positions > most:
+    first = last = 0
+    # A tier that is never risen to is never needed.
+    while last < game.tier(rules.canonical(position)[0]):
+        more = game.tier_size(last + 1)
+        if more == 0 or positions + more > most:
             break
-        material += 1
-    return material
+        if positions < FIRST_ENDINGS:
+            first += 1
+        positions += more
+        last += 1
+    return first, last
 
 
 LINE_WIDTH = 80
@@ -376,7 +390,7 @@ def _words(result: SearchResult) -> Iterator[tuple[str, str]]:
         yield "table", f"{work.table_hits:,} hits, {work.table_entries:,} entries"
     tables = values_of(result.searcher).get("endings")
     if tables is not None:
-        size = f"material up to {tables.material}, {tables.num_positions:,} positions"
+        size = f"tiers 0 to {tables.last_tier}, {tables.num_places:,} positions"
         yield "endings", f"{size}, read {work.ending_probes:,} times"
     yield "time", f"{work.seconds:.3f} s"
 

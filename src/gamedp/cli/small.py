@@ -1,11 +1,8 @@
-"""Short commands: explain, perft, grundy, referee, endings, help and completion."""
+"""Short commands: explain, perft, grundy, referee, help and completion."""
 
 from __future__ import annotations
 
 import secrets
-import sys
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import attrs
@@ -47,8 +44,6 @@ from gamedp.runtime.options import values_of
 from gamedp.runtime.registry import registered
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gamedp.adapters import LoadedModel
 
 
@@ -362,104 +357,3 @@ def referee(
     if broken:
         message = f"{program} breaks the line protocol; the first rule that it breaks: {broken[0]}."
         raise GamedpError(message)
-
-
-COLUMNS = ("material", "positions", "won", "drawn", "lost", "least", "most")
-
-
-def endings(
-    game: GameName,
-    /,
-    *,
-    material: int,
-    folder: Path | None = None,
-    settings: GameSettings = None,
-    verify: int = 0,
-    compile: Compile = "auto",
-    max_seconds: float = float("inf"),
-    output: OutputOptions = OUTPUT,
-) -> None:
-    """Build or open the tables of a game's endings; print how many the mover wins.
-
-    Parameters
-    ----------
-    material
-        Build them for up to this much material left in play.
-    folder
-        Keep them in this folder, and continue from what it holds; `gamedp search
-        --endings-folder` reads them.
-    verify
-        Check this many positions against their successors.
-    max_seconds
-        Stop with an error after this many seconds; what is complete is kept.
-    """
-    made = make_ordinary_game(game, settings or (), command="endings")
-    began = time.perf_counter()
-    failure: gamedp.NotSolvedError | None = None
-    try:
-        with watch(quiet=output.quiet) as progress:
-            tables = gamedp.searchers.EndgameTables.build(
-                made,
-                material,
-                folder=folder,
-                compile=compile,
-                max_seconds=max_seconds,
-                progress=progress,
-            )
-    except gamedp.NotSolvedError as error:
-        tables, failure = error.solution, error
-    except KeyboardInterrupt:
-        if folder is not None:
-            words = f"gamedp: what is complete is in {folder}; the same command goes on with it."
-            print(words, file=sys.stderr)
-        raise
-    facts = {
-        "game": game,
-        "parameters": values_of(made),
-        "material": tables.material,
-        "positions": tables.num_positions,
-        "strata": [
-            _stratum(number, tables.stratum(number)) for number in range(tables.material + 1)
-        ],
-        "folder": None if folder is None else str(folder),
-        "seconds": time.perf_counter() - began,
-        "verified": tables.verify(verify) if verify else 0,
-    }
-    if output.json:
-        report.print_json(facts)
-    else:
-        print(report.lines(_words(made, facts)))
-    if failure is not None:
-        raise failure
-
-
-def _stratum(material: int, values: NDArray[np.int8]) -> dict[str, int | None]:
-    """Return the content of a stratum, from the mover's side with no points settled."""
-    some = len(values) > 0
-    return {
-        "material": material,
-        "positions": len(values),
-        "won": int(np.count_nonzero(values > 0)),
-        "drawn": int(np.count_nonzero(values == 0)),
-        "lost": int(np.count_nonzero(values < 0)),
-        "least": int(values.min()) if some else None,
-        "most": int(values.max()) if some else None,
-    }
-
-
-def _words(game: Any, facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the same in words."""
-    rows = [
-        COLUMNS,
-        *(
-            tuple("" if row[name] is None else f"{row[name]:,}" for name in COLUMNS)
-            for row in facts["strata"]
-        ),
-    ]
-    pairs = [("game", report.game_words(game)), ("strata", report.table(rows))]
-    pairs.append(("positions", f"{facts['positions']:,}"))
-    if facts["verified"]:
-        pairs.append(("verified", f"{facts['verified']:,} positions agree with what they lead to"))
-    if facts["folder"] is not None:
-        pairs.append(("kept in", facts["folder"]))
-    return [*pairs, ("time", f"{facts['seconds']:.3f} s")]

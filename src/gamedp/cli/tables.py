@@ -6,9 +6,11 @@ import contextlib
 import multiprocessing
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
 
 import gamedp
 from gamedp.cli import report
@@ -38,6 +40,8 @@ def tables(  # noqa: PLR0913 - they are its options
 ) -> None:
     """Make tables of all positions of a game in a folder, or go on with those that are there.
 
+    `gamedp search --endings-folder` reads those of a game that numbers its positions.
+
     Parameters
     ----------
     folder
@@ -51,8 +55,8 @@ def tables(  # noqa: PLR0913 - they are its options
     block_size
         The number of places beyond which a tier is cut into blocks.
     workers
-        The number of processes that make the blocks of a tier side by side; one for each processor
-        if not given.
+        The number of processes that make the blocks of a tier side by side, or of threads if the
+        game numbers its positions; one for each processor if not given.
     verify
         Check this many positions against those that follow; or all, by making every block again.
     max_seconds
@@ -66,8 +70,12 @@ def tables(  # noqa: PLR0913 - they are its options
     failure: gamedp.NotSolvedError | None = None
     try:
         with contextlib.ExitStack() as stack:
-            pool = None
-            if number > 1 and not show:
+            pool: Executor | None = None
+            if show:
+                pass
+            elif hasattr(made, "tier_size"):
+                pool = stack.enter_context(ThreadPoolExecutor(number))
+            elif number > 1:
                 context = multiprocessing.get_context("spawn")
                 pool = stack.enter_context(ProcessPoolExecutor(number, mp_context=context))
             if show:
@@ -98,9 +106,10 @@ def tables(  # noqa: PLR0913 - they are its options
         "blocks_made": found.num_made,
         "bytes": found.num_bytes,
         "width": found.width,
+        "places": found.num_places,
         "guarantee": found.guarantee.value,
-        "value": found.value() if found.num_made == found.num_blocks else None,
-        "bounds": found.bounds() if found.num_made == found.num_blocks else None,
+        **_start(found),
+        "values": _values(found),
         "verified": found.verify(None if verify == "all" else verify) if verify else 0,
         "seconds": time.perf_counter() - began,
     }
@@ -112,6 +121,37 @@ def tables(  # noqa: PLR0913 - they are its options
         raise failure
 
 
+COLUMNS = ("tier", "positions", "won", "drawn", "lost", "least", "most")
+
+
+def _start(found: gamedp.tables.Tables) -> dict[str, Any]:
+    """Return what the game is worth from its start, if the tables go so far."""
+    try:
+        return {"value": found.value(), "bounds": found.bounds()}
+    except gamedp.errors.UnknownStateError:
+        return {"value": None, "bounds": None}
+
+
+def _values(found: gamedp.tables.Tables) -> list[dict[str, int | None]]:
+    """Return what is in each tier of numbered positions, for the mover with nothing settled."""
+    if not hasattr(found.game, "tier_size"):
+        return []
+    tiers = found.for_search()
+    return [
+        {
+            "tier": tier,
+            "positions": len(values),
+            "won": int(np.count_nonzero(values > 0)),
+            "drawn": int(np.count_nonzero(values == 0)),
+            "lost": int(np.count_nonzero(values < 0)),
+            "least": int(values.min()) if len(values) else None,
+            "most": int(values.max()) if len(values) else None,
+        }
+        for tier in range(tiers.top + 1)
+        for values in [tiers.of_tier(tier)]
+    ]
+
+
 def _words(game: Any, facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the same in words."""
     pairs = [
@@ -121,6 +161,12 @@ def _words(game: Any, facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("kept in", f"{facts['folder']}, {facts['bytes']:,} bytes"),
         ("width", f"at most {facts['width']:.3g}, proven"),
     ]
+    if facts["values"]:
+        rows = [
+            tuple("" if row[name] is None else f"{row[name]:,}" for name in COLUMNS)
+            for row in facts["values"]
+        ]
+        pairs.append(("values", report.table([COLUMNS, *rows])))
     if facts["bounds"] is not None:
         player = 0 if Rules(game).num_players > 1 else None
         pairs += report.bounded(facts["value"], *facts["bounds"], player=player)

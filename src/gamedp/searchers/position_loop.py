@@ -341,8 +341,9 @@ value_ending_jit = called_by_rules(value_ending, forceinline=True)
 def value_endings(place, page):
     """Compute the values of endings in the order of their numbers, until one must wait for another.
 
-    They are those of the `tier` that is asked about, from `first` on, `last` left out. A value that is known stays. In the end, `first` is where that was over, and `number` says how
-    many values were found.
+    They are those of the `tier` that is asked about, from `first` on, `last` left out. A value that
+    is known stays. In the end, `first` is where that was over, and `number` says how many values
+    were found.
 
     Returns
     -------

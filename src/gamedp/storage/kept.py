@@ -23,9 +23,9 @@ import attrs
 from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarning, shown, warn
 from gamedp.results.status import Statistics
 from gamedp.rules.anatomy import rules_digest
+from gamedp.rules.game import OF_TABLES
 from gamedp.runtime.encoding import encode, encode_object, is_unwritable
 from gamedp.runtime.jit import cache_directory
-from gamedp.searchers.endgame_strata import IDENTIFIED
 from gamedp.storage.folder import read_folder
 from gamedp.storage.kinds import restore, save
 from gamedp.storage.results import encode_objective, encode_solver, sets_of
@@ -150,24 +150,24 @@ def _identified(game: Any, methods: tuple[str, ...]) -> tuple[dict[str, Any], st
     return described, rules
 
 
-def kept_endings(game: Any) -> Path | None:
-    """Return the folder for a game's endgame tables; None, with a warning, if it cannot have one.
+def kept_tables(game: Any) -> Path | None:
+    """Return the folder for a game's tables; None, with a warning, if it cannot have one.
 
     What other rules, or another gamedp, have left there is removed: its name is that of the game
     with its parameters, and below it that of all that the tables depend on.
     """
     try:
-        described, rules = _identified(game, IDENTIFIED)
+        described, rules = _identified(game, OF_TABLES)
         problem = hashlib.sha256(json.dumps(described).encode()).hexdigest()
         version = [rules, _own_digest(), sys.implementation.name, *sys.version_info[:2]]
         name = hashlib.sha256(json.dumps(version).encode()).hexdigest()[:24]
-        home = cache_directory() / "endings" / f"{type(game).__name__}-{problem[:24]}"
+        home = cache_directory() / "tables" / f"{type(game).__name__}-{problem[:24]}"
         (home / name).mkdir(parents=True, exist_ok=True)
         for other in home.iterdir():
             if other.name != name:
                 shutil.rmtree(other, ignore_errors=True)
     except (InvalidParameterError, OSError) as error:
-        _warn(f"the endgame tables of {shown(game)} are not kept: {error}")
+        _warn(f"the tables of {shown(game)} are not kept: {error}")
         return None
     return home / name
 

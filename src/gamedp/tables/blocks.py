@@ -47,8 +47,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 
 PARTS = {"fixed32": PART, "float64": PART, "int8": BLOCK}
-"""Number of bytes of a part, by the way in which values are kept. Whole numbers are read by searches,
-which need many."""
+"""Number of bytes of a part, by how values are kept: searches read many whole numbers."""
 
 
 def encoded(
@@ -133,7 +132,12 @@ class TierBlock:
         dtype = DTYPES[store] if store in stores else None
         sizes = file.num_bytes, file.size
         is_sound = all(type(each) is float and math.isfinite(each) for each in numbers)
-        if dtype is None or not is_sound or error < 0 or sizes != (size * dtype.itemsize, PARTS[store]):
+        if (
+            dtype is None
+            or not is_sound
+            or error < 0
+            or sizes != (size * dtype.itemsize, PARTS[store])
+        ):
             message = (
                 f"{path} is damaged: its beginning makes no sense. Remove the file, and it is made "
                 "again."

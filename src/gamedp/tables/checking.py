@@ -52,13 +52,14 @@ def verify_samples(
     samples: int,
     generator: np.random.Generator,
 ) -> int:
-    """Verify places drawn at random from some levels, and play from the start; see `Tables.verify`."""
+    """Verify places drawn at random, and play from the start; see `Tables.verify`."""
     sizes = [plan.size(level) for level in made]
     checked = 0
     while sum(sizes) and checked < samples:
         drawn = _drawn(tables, plan, made, sizes, generator)
         checked += 1
-        for state in (drawn, _played(plan, made, generator)):
+        for begin in (drawn, _played(plan, made, generator)):
+            state = begin
             while state is not None and checked < samples:
                 _check(tables, plan.rules, state)
                 checked += 1
@@ -118,7 +119,7 @@ def _played(plan: Plan | Numbering, made: list[int], generator: np.random.Genera
 
 
 def _next(rules: Rules, state: Any, generator: np.random.Generator) -> Any:
-    """Return a position after this one, by an action and an outcome drawn at random; None at an end."""
+    """Return a position after this one, drawn at random; None at an end."""
     choices = expand(rules, state).choices
     outcomes = list(choices[int(generator.integers(len(choices)))].outcomes)
     after, _ = outcomes[int(generator.integers(len(outcomes)))]

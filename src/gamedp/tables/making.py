@@ -255,6 +255,19 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     if not (isinstance(size, (int, np.integer)) and 0 < size < 2**63):
         message = f"block_size is {shown(size)}; it must be a positive integer."
         raise InvalidParameterError(message)
+    if (
+        folder is None
+        and executor is not None
+        and not isinstance(executor, concurrent.futures.ThreadPoolExecutor)
+    ):
+        message = "workers in other processes need a folder; name one."
+        raise InvalidParameterError(message)
+    if compile == "never" and not hasattr(game, "tier_size"):
+        message = (
+            f"compile is {shown(compile)}; rules of a game that does not number its positions must "
+            "be compiled for tables."
+        )
+        raise InvalidParameterError(message)
     workers: Any = executor
     if not (workers is None or isinstance(workers, concurrent.futures.Executor)):
         message = f"executor is {shown(workers)}; it must be a concurrent.futures.Executor."
@@ -295,7 +308,10 @@ def _fill(
 
     tick(0)
     make = Makers(
-        tables, max_bytes, executor, {"top": missing[-1], "compile": compile, "tick": tick}
+        tables,
+        max_bytes,
+        executor,
+        {"top": missing[-1], "compile": compile, "executor": executor, "tick": tick},
     )
     for tier, levels in itertools.groupby(missing, lambda level: int(plan.tiers[level])):
         with contextlib.closing(make.blocks(list(levels))) as made:

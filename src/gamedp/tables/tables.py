@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,6 +33,7 @@ from gamedp.tables.whole_numbers import WholeFiller, WholeNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
+    from concurrent.futures import Executor
 
     from gamedp.runtime.arrays import Integers
     from gamedp.runtime.options import CompileMode
@@ -75,15 +79,15 @@ class Tables:
         plan: Plan | Numbering,
         tolerance: float,
         block_size: int,
-        temporary: tempfile.TemporaryDirectory[str] | None = None,
+        *,
+        is_kept: bool = True,
     ) -> None:
         self.game = plan.rules.game
         self.folder = folder
         self.tolerance = tolerance
         self.block_size = block_size
         self.plan = plan
-        self._temporary = temporary  # it is removed with these tables, and nobody else opens it
-        identity = {} if temporary else plan.identity
+        identity = plan.identity if is_kept else {}  # nobody else opens a temporary folder
         self._identity = {**identity, "tolerance": tolerance, "block_size": block_size}
         digest = hashlib.sha256(json.dumps(self._identity).encode())
         digest.update(plan.packed.astype("<i8").tobytes())
@@ -213,9 +217,7 @@ class Tables:
 
     def _open(self, level: int) -> TierBlock:
         plan = self.plan
-        return TierBlock.open(
-            self.path(level), self._content(level), plan.size(level), plan.stores
-        )
+        return TierBlock.open(self.path(level), self._content(level), plan.size(level), plan.stores)
 
     def _block(self, level: int) -> TierBlock:
         """Return a block; raise UnknownStateError if it has not been made."""
@@ -376,32 +378,20 @@ class Tables:
 
     @classmethod
     def begin(cls, folder: Path | None, game: Any, tolerance: float, block_size: int) -> Self:
-        """Return the tables of a folder, whose plan is written if it is new; None is a temporary one.
+        """Return the tables of a folder, whose plan is written if it is new; None: a temporary one.
 
         Raises
         ------
         InvalidParameterError
             If they are made with another tolerance or another size of blocks.
         """
-        temporary = None
-        if folder is None:
-            temporary = tempfile.TemporaryDirectory(prefix="gamedp-tables-")
-            folder = Path(temporary.name)
-        elif folder.is_dir():
+        tables = None
+        if folder is not None and folder.is_dir():
             remove_leftovers(folder)
-        try:
-            tables = cls.open(folder, game)
-        except FileNotFoundError:
-            tables = cls(folder, plan_of(game), tolerance, block_size, temporary)
-            sizes = map(tables.plan.size, range(tables.num_blocks))
-            if isinstance(tables.plan, Plan) and max(sizes) > block_size:
-                filler = tables.filler()
-                assert isinstance(filler, Filler)  # noqa: S101 - of such a plan
-                cut = filler.cut(block_size)
-                tables = cls(folder, cut, tolerance, block_size, temporary)
-            folder.mkdir(parents=True, exist_ok=True)
-            packed = tables.plan.packed.astype("<i8")
-            write_blocks(folder / PLAN, tables._identity, packed.view(np.int8))
+            with contextlib.suppress(FileNotFoundError):
+                tables = cls.open(folder, game)
+        if tables is None:
+            tables = cls._new(folder, game, tolerance, block_size)
         for name, asked in (("tolerance", tolerance), ("block_size", block_size)):
             if (found := getattr(tables, name)) != asked:
                 message = (
@@ -409,6 +399,25 @@ class Tables:
                     "for that, or choose another folder."
                 )
                 raise InvalidParameterError(message)
+        return tables
+
+    @classmethod
+    def _new(cls, folder: Path | None, game: Any, tolerance: float, block_size: int) -> Self:
+        """Return tables of which there is only the plan; a temporary folder goes with them."""
+        plan, is_kept = plan_of(game), folder is not None
+        tables = cls(folder or Path(), plan, tolerance, block_size, is_kept=is_kept)
+        if isinstance(plan, Plan) and max(map(plan.size, range(tables.num_blocks))) > block_size:
+            filler = tables.filler()
+            assert isinstance(filler, Filler)  # noqa: S101 - of such a plan
+            plan = filler.cut(block_size)
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="gamedp-tables-"))
+        tables = cls(folder, plan, tolerance, block_size, is_kept=is_kept)
+        if not is_kept:
+            weakref.finalize(tables, shutil.rmtree, folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        packed = plan.packed.astype("<i8")
+        write_blocks(folder / PLAN, tables._identity, packed.view(np.int8))
         return tables
 
     def make(self, filler: Filler | WholeFiller, level: int) -> float:
@@ -430,11 +439,12 @@ class Tables:
         max_bytes: float | None = None,
         top: int = -1,
         compile: CompileMode = "auto",
-        tick: Callable[[int], None] = int,
+        executor: Executor | None = None,
+        tick: Callable[[int], Any] = int,
     ) -> Filler | WholeFiller:
         """Return what values blocks of these tables, up to level `top`."""
         if isinstance(self._parts, WholeNumbers):
-            return WholeFiller(self._parts, top, compile, tick)
+            return WholeFiller(self._parts, top, compile, executor, tick)
         assert isinstance(self.plan, Plan)  # noqa: S101 - which goes with the other kind of parts
         return Filler(self.plan, self._parts.look, self.tolerance, max_bytes)
 

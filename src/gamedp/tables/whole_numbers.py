@@ -1,22 +1,29 @@
 """Tables of whole numbers, one byte a position: their values in memory, and how they are computed.
 
 For deterministic games of two players that number the positions of each tier. The positions of a
-tier are valued in the order of their numbers, by some threads that take a chunk of numbers each. One
-that needs the value of another of its tier waits until that has been valued. If two threads value
-the same one, both write the same byte.
+tier are valued in the order of their numbers, by some threads that take a chunk of numbers each.
+One that needs the value of another of its tier waits until that has been valued. If two threads
+value the same one, both write the same byte.
 """
 
 from __future__ import annotations
 
-import concurrent.futures
+import contextlib
 import copy
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
 from gamedp.compiler.methods import disagree, refuse_overflow
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
-from gamedp.errors import InvalidModelError, LimitExceededError, UnsupportedProblemError, shown
+from gamedp.errors import (
+    InvalidModelError,
+    InvalidParameterError,
+    LimitExceededError,
+    UnsupportedProblemError,
+    shown,
+)
 from gamedp.rules.expand import expand, refuse_rewards_of_outcomes
 from gamedp.runtime.block_file import BLOCK
 from gamedp.runtime.machine import allocate_lazily, available_bytes, processors
@@ -29,10 +36,10 @@ from gamedp.tables.numbering import number_in_tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
-    from gamedp.rules.game import Rules
     from gamedp.runtime.options import CompileMode
     from gamedp.tables.blocks import TierBlock
     from gamedp.tables.numbering import Numbering
@@ -50,7 +57,7 @@ PLY = Fields("index")
 for."""
 
 
-def value_chunk(work: Any, page: Any, rules: Any, budget: int) -> int:
+def value_chunk(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: C901 - a loop
     """Compute the values of some positions of a tier, each after its successors in the same tier.
 
     It is compiled once for all games, and asks the rules through pointers; see
@@ -236,6 +243,8 @@ class WholeFiller:
         The highest tier that will be.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
+    executor : ThreadPoolExecutor or None
+        Of the threads; None has one for each processor.
     tick : callable
         Called now and then with the number of positions of the tier that have been valued; what it
         raises ends the work.
@@ -251,8 +260,16 @@ class WholeFiller:
         values: WholeNumbers,
         top: int,
         compile: CompileMode,
+        executor: Executor | None,
         tick: Callable[[int], None],
     ) -> None:
+        if not (executor is None or isinstance(executor, ThreadPoolExecutor)):
+            message = (
+                f"executor is {shown(executor)}; numbered positions are valued by threads, which "
+                "share one array: give a ThreadPoolExecutor, or none."
+            )
+            raise InvalidParameterError(message)
+        self._executor = executor
         self._values = values
         self._tick = tick
         sizes = values.sizes[: top + 1]
@@ -282,19 +299,19 @@ class WholeFiller:
         chunks = iter(range(0, size, CHUNK))
         workers = self._workers
         before = sum(worker.nodes for worker in workers)
-        with concurrent.futures.ThreadPoolExecutor(len(workers)) as pool:
+        with contextlib.ExitStack() as stack:
+            pool = self._executor or stack.enter_context(ThreadPoolExecutor(len(workers)))
             waiting = {pool.submit(worker.value, level, chunks) for worker in workers}
             try:
                 while waiting:
-                    done, waiting = concurrent.futures.wait(
-                        waiting, TICK, concurrent.futures.FIRST_COMPLETED
-                    )
+                    done, waiting = wait(waiting, TICK, FIRST_COMPLETED)
                     for future in done:
                         future.result()
                     self._tick(min(size, sum(worker.nodes for worker in workers) - before))
             except BaseException:
                 for worker in workers:
                     worker.stop()
+                wait(waiting)
                 raise
         values.note(level)
         described = {"store": "int8", "low": 0.0, "step": 1.0, "error": 0.0}
@@ -410,8 +427,9 @@ class Worker(Driver):
                 found = game.tier(state), game.tier_index(state)
                 if found != (tier, index):
                     message = (
-                        f"{words} is {shown(state)}, which is of tier {found[0]} and has tier_index "
-                        f"{found[1]}; it should be of tier {tier} and have tier_index {index}."
+                        f"{words} is {shown(state)}, which is of tier {found[0]} and has "
+                        f"tier_index {found[1]}; it should be of tier {tier} and have "
+                        f"tier_index {index}."
                     )
                     raise InvalidModelError(message)
                 if game.is_terminal(state):

@@ -1,15 +1,13 @@
 """Endgame tables: right in both modes; what is wrong with rules, files or limits is noticed."""
 
 import errno
-import hashlib
-import json
-import math
 import os
 import signal
 import subprocess
 import sys
 import time
 import zlib
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.runtime import block_file
 from gamedp.runtime.block_file import BLOCK, BlockFile
-from gamedp.searchers import AlphaBeta, EndgameTables
+from gamedp.searchers import AlphaBeta
 
 MODES = ("never", "always")
 IS_POSIX = os.name == "posix"
@@ -49,14 +47,14 @@ class FromAnywhere:
     """A game that begins in any of its endings: the sparse core then values them all."""
 
     game: Any = attrs.field()
-    material: int = 0
+    tier: int = 0
     num_players = 2
 
     def initial_state(self):
         states = [
-            self.game.tier_state(material, index)
-            for material in range(self.material + 1)
-            for index in range(self.game.tier_size(material))
+            self.game.tier_state(tier, index)
+            for tier in range(self.tier + 1)
+            for index in range(self.game.tier_size(tier))
         ]
         return [(1 / len(states), state) for state in states]
 
@@ -85,31 +83,40 @@ class FromAnywhere:
     constant_sum = 0.0
 
 
-def true_values(game, material):
-    """Return the values of all endings, by their strata, as the sparse core has them."""
+def true_values(game, last_tier):
+    """Return the values of all positions, by their tiers, as the sparse core has them."""
     if getattr(game, "majority_stop", False):
         game = attrs.evolve(game, majority_stop=False)
-    solution = gamedp.solve(FromAnywhere(game, material), compile="never")
+    solution = gamedp.solve(FromAnywhere(game, last_tier), compile="never")
     return [
-        [solution.value(game.tier_state(stratum, index)) for index in range(size)]
-        for stratum in range(material + 1)
-        if (size := game.tier_size(stratum)) is not None
+        [solution.value(game.tier_state(tier, index)) for index in range(size)]
+        for tier in range(last_tier + 1)
+        if (size := game.tier_size(tier)) is not None
     ]
 
 
+def tables_of(game, last_tier, folder=None, **options):
+    return gamedp.tables.tabulate(game, folder, last_tier=last_tier, **options)
+
+
+def for_mover(tables, state):
+    return tables.bounds(state, tables.game.player(state))
+
+
 def table_of(tables):
-    return [tables.stratum(material).tolist() for material in range(tables.material + 1)]
+    made = tables.for_search()
+    return [made.of_tier(tier).tolist() for tier in range(made.top + 1)]
 
 
 class TestValues:
-    @pytest.mark.parametrize(("game", "material"), MANCALAS, ids=repr)
-    def test_of_mancala_are_those_of_the_sparse_core(self, game, material):
-        expected = true_values(game, material)
+    @pytest.mark.parametrize(("game", "tier"), MANCALAS, ids=repr)
+    def test_of_mancala_are_those_of_the_sparse_core(self, game, tier):
+        expected = true_values(game, tier)
         for mode in MODES:
-            tables = EndgameTables.build(game, material, compile=mode)
+            tables = tables_of(game, tier, compile=mode)
             assert table_of(tables) == expected
             assert tables.verify(300) >= 300
-        assert tables.num_positions == sum(map(len, expected))
+        assert tables.num_places == sum(map(len, expected))
 
     @pytest.mark.parametrize("kind", [Shedding, Stepping, Symmetric, Rewarding])
     @pytest.mark.parametrize("ahead", [False, True])
@@ -118,12 +125,12 @@ class TestValues:
         game = kind(seed=seed, ahead=ahead)
         expected = true_values(game, 4)
         for mode in MODES:
-            tables = EndgameTables.build(game, 4, compile=mode)
+            tables = tables_of(game, 4, compile=mode)
             assert table_of(tables) == expected
             assert tables.verify(200) >= 200
             settled = Heap(1, 3, 17, 5)
             if not game.is_terminal(settled):
-                assert tables.value(settled) == (expected[3][17] - 5,) * 2
+                assert for_mover(tables, settled) == (expected[3][17] - 5,) * 2
 
     def test_positions_that_wait_deeper_than_the_stack(self):
         @attrs.frozen
@@ -135,13 +142,13 @@ class TestValues:
                 yield 1.0, Heap(1 - state.player, state.left, state.place + 1, state.won)
 
         game = Chain(width=5000)
-        tables = EndgameTables.build(game, 1, compile="never")
+        tables = tables_of(game, 1, compile="never")
         last = int(game.payoff(Heap(0, 1, 4999, 0), 0))
         assert table_of(tables)[1] == [last * (-1) ** (4999 - place) for place in range(5000)]
 
     @pytest.mark.parametrize("mode", first_of(MODES))
     @pytest.mark.parametrize(
-        ("game", "materials"),
+        ("game", "tiers"),
         [
             (Mancala(pits=2, stones=3), (0, 3, 6, 11)),
             (Mancala(pits=3, stones=2), (4,)),
@@ -151,29 +158,29 @@ class TestValues:
         ],
         ids=repr,
     )
-    def test_search_with_tables_is_search_without(self, game, materials, mode):
+    def test_search_with_tables_is_search_without(self, game, tiers, mode):
         value = gamedp.solve(game, compile=mode).value()
         plain = AlphaBeta().search(game, compile=mode)
         assert plain.value() == value
-        for material in materials:
-            tables = EndgameTables.build(game, material, compile=mode)
+        for tier in tiers:
+            tables = tables_of(game, tier, compile=mode)
             found = AlphaBeta(endings=tables).search(game, compile=mode)
             assert found.value() == value
             assert found.best_actions == plain.best_actions
-            if material == materials[-1]:
+            if tier == tiers[-1]:
                 assert found.statistics.ending_probes > 0
 
     @pytest.mark.parametrize("game", [Mancala(pits=2, stones=2), Mancala(pits=3, stones=1)])
     def test_bounds_hold_though_the_tables_know_nothing_of_the_majority(self, game):
         total = 2 * game.pits * game.stones
-        tables = EndgameTables.build(game, total - 1, compile="never")
+        tables = tables_of(game, total - 1, compile="never")
         solution = gamedp.solve(game, compile="never")
         checked = exact = 0
         for index in range(solution.model.num_states):
             state = solution.model.state(index)
-            if game.material(state) == total:
+            if game.tier(state) == total:
                 continue
-            low, high = tables.value(state)
+            low, high = for_mover(tables, state)
             value = solution.value(state) * (1 if game.player(state) == 0 else -1)
             assert low <= value <= high
             assert (low > 0) == (value > 0)
@@ -184,35 +191,44 @@ class TestValues:
 
     def test_the_state_of_a_terminal_position(self):
         game = Mancala(pits=2, stones=2)
-        tables = EndgameTables.build(game, 4)
+        tables = tables_of(game, 4)
         state = game.position((0, 0), (1, 0), kalahs=(4, 3), player=1)
         assert not game.is_terminal(state)
         ended = game.position((0, 0), (1, 0), kalahs=(4, 3), player=0)
         assert game.is_terminal(ended)
-        assert tables.value(ended) == (0.0, 0.0)
+        assert tables.bounds(ended) == (0.0, 0.0)
 
-    def test_more_material_than_the_tables_cover(self):
+    def test_positions_that_the_tables_do_not_cover(self):
         game = Mancala(pits=2, stones=2)
-        tables = EndgameTables.build(game, 3)
-        with pytest.raises(
-            gamedp.UnsupportedProblemError, match="has material 8; the tables go to"
-        ):
+        tables = tables_of(game, 3)
+        with pytest.raises(gamedp.errors.UnknownStateError, match="is of tier 8; the game numbers"):
             tables.value(game.initial_state())
-        with pytest.raises(gamedp.UnsupportedProblemError, match="no material 4 in the tables"):
-            tables.stratum(4)
-        assert repr(tables) == f"<EndgameTables of {game!r}: material 0 to 3, 35 positions>"
+        with pytest.raises(gamedp.errors.UnknownStateError, match="tier 4 is not in the tables"):
+            tables.value(game.tier_state(4, 20))
+        assert repr(tables) == f"<Tables of {game!r}: 4 of 8 tiers>"
+        assert (tables.num_places, tables.last_tier, tables.width) == (35, 3, 0.0)
+
+    def test_values_and_best_actions_for_either_player(self):
+        game = Mancala(pits=2, stones=3, majority_stop=False)
+        tables, solution = tables_of(game, 12), gamedp.solve(game)
+        for index in range(0, solution.model.num_states, 7):
+            state = solution.model.state(index)
+            assert tables.value(state) == solution.value(state) == -tables.value(state, 1)
+            assert tables.best_actions(state) == solution.best_actions(state)
+        assert tables.value() == solution.value()
+        assert tables.best_actions() == solution.best_actions()
 
 
 WRONG = [
     (
         "RISING",
         gamedp.InvalidModelError,
-        r"action 1 in Heap.*of material 1, leads to.*must nev",
+        r"action 1 in Heap.*leads to.*must nev",
     ),
     (
         "NEGATIVE",
         gamedp.InvalidModelError,
-        r"leads to Heap.*place=40.*of material -1",
+        r"leads to Heap.*place=40.*of tier -1",
     ),
     (
         "TOO_HIGH",
@@ -259,12 +275,12 @@ WRONG = [
     (
         "HUGE",
         gamedp.UnsupportedProblemError,
-        r"not a whole number between -125 and 125",
+        r"not a whole number between -127 and 127",
     ),
     (
         "FINE",
         gamedp.UnsupportedProblemError,
-        r"not a whole number between -125 and 125",
+        r"not a whole number between -127 and 127",
     ),
     ("UNDEFINED", gamedp.InvalidModelError, r"payoff\(Heap.*is nan"),
     ("FAILING", ValueError, r"no way on from here"),
@@ -280,12 +296,13 @@ class TestWrongRules:
         named = fault == "stumbling"
         game = games.Stumbling() if named else games.Wrong(fault=getattr(games, fault))
         with pytest.raises(error, match=words):
-            EndgameTables.build(game, 2, compile=mode)
+            tables_of(game, 2, compile=mode)
 
     @pytest.mark.parametrize("mode", MODES)
-    def test_a_number_outside_the_tables_stops_a_search(self, mode):
+    def test_a_number_outside_the_tables_stops_a_search(self, mode, monkeypatch):
+        monkeypatch.setattr("gamedp.tables.tables.Tables.verify", lambda *_: None)
         game = games.Wrong(layers=8, fault=games.LATE_OUTSIDE)
-        tables = EndgameTables.build(game, 1, compile=mode)
+        tables = tables_of(game, 1, compile=mode)
         with pytest.raises(gamedp.InvalidModelError, match=r"tier_index\(Heap.*is -?10000000000"):
             AlphaBeta(endings=tables).search(game, compile=mode)
         with pytest.raises(gamedp.InvalidModelError, match=r"tier_index\(Heap.*is 10000000000"):
@@ -296,89 +313,95 @@ class TestWrongRules:
         [games.Forgetful(layers=6), games.Wrong(layers=6, fault=games.LATE_OUTSIDE)],
         ids=["Forgetful", "LateOutside"],
     )
-    def test_what_building_cannot_see_is_found_by_verify(self, game):
-        tables = EndgameTables.build(game, 4, compile="never")
+    def test_what_filling_cannot_see_is_found_by_verify(self, game):
         with pytest.raises(gamedp.InvalidModelError, match=r"contradict the rules|tier_index\("):
-            tables.verify()
-
-    def test_chance_is_found_by_verify(self):
-        tables = EndgameTables.build(Shedding(), 2, compile="never")
-        with pytest.raises(gamedp.UnsupportedProblemError, match="EndgameTables is for games wi"):
-            attrs.evolve(tables, game=games.Wrong(fault=games.DICING)).verify()
+            tables_of(game, 4, compile="never")
 
     def test_one_wrong_value_is_found_by_verify(self):
         game = Mancala(pits=2, stones=2)
-        tables = EndgameTables.build(game, 4)
+        tables = tables_of(game, 4)
         assert tables.verify(50, np.random.default_rng(3)) >= 50
-        tables.stratum(4)[20] += 1
+        tables.for_search().of_tier(4)[20] += 1
         with pytest.raises(gamedp.InvalidModelError, match="contradict the rules: MancalaState"):
             tables.verify(2000)
         with pytest.raises(gamedp.errors.InvalidParameterError, match="samples is 0"):
             tables.verify(0)
 
     def test_only_terminal_positions_are_verified_too(self):
-        tables = EndgameTables.build(Shedding(), 0)
+        tables = tables_of(Shedding(), 0)
         assert tables.verify(20) >= 20
-        tables.stratum(0)[:] += 1
+        tables.for_search().of_tier(0)[:] += 1
         with pytest.raises(gamedp.InvalidModelError, match="but the payoff there is"):
             tables.verify(1)
 
-    def test_games_without_tables(self):
-        with pytest.raises(gamedp.UnsupportedProblemError, match="it lacks material, settled"):
-            EndgameTables.build(_Plain(), 3)
+    def test_games_without_tables(self, tmp_path):
+        with pytest.raises(gamedp.UnsupportedProblemError, match="no method tier_state, settled"):
+            tables_of(Half(), 3)
+        for game in (Mancala(pits=2, stones=1, players=3), Half()):
+            with pytest.raises(gamedp.UnsupportedProblemError):
+                tables_of(game, 1)
         with pytest.raises(gamedp.UnsupportedProblemError, match="for two players"):
-            EndgameTables.build(Mancala(pits=2, stones=1, players=3), 1)
-        with pytest.raises(gamedp.UnsupportedProblemError, match="material 4: the largest is 3"):
-            EndgameTables.build(Mancala(pits=2, stones=1), 5)
-        for material in (-1, 2.5, "3", math.inf):
-            with pytest.raises(gamedp.errors.InvalidParameterError, match="must be a whole number"):
-                EndgameTables.build(Mancala(), material)
-        for seconds in (0, -1, math.nan):
-            with pytest.raises(gamedp.errors.InvalidParameterError, match="max_seconds is"):
-                EndgameTables.build(Mancala(), 1, max_seconds=seconds)
+            tables_of(Mancala(pits=2, stones=1, players=3), 1)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="give a ThreadPoolExecutor"):
+            tables_of(Shedding(), 1, folder=tmp_path, executor=Executor())
+
+    def test_sizes_that_are_none(self):
+        for size, error, words in (
+            (-1, gamedp.InvalidModelError, r"tier_size\(0\) is -1"),
+            (0.5, gamedp.InvalidModelError, r"tier_size\(0\) is 0.5; it must be a whole number"),
+            (0, gamedp.UnsupportedProblemError, "numbers no positions"),
+        ):
+            with pytest.raises(error, match=words):
+                tables_of(Sized(size=size), 1)
 
     def test_more_positions_than_memory_has_room_for(self, tmp_path, monkeypatch):
-        EndgameTables.build(Mancala(), 4, folder=tmp_path)
-        monkeypatch.setattr("gamedp.searchers.endgame_tables.available_bytes", lambda: 1000)
-        assert EndgameTables.build(Mancala(), 4, folder=tmp_path).num_positions > 1000
-        for game, material in ((Mancala(), 5), (Mancala(majority_stop=False), 72)):
+        tables_of(Mancala(), 4, folder=tmp_path)
+        monkeypatch.setattr("gamedp.tables.whole_numbers.available_bytes", lambda: 1000)
+        assert tables_of(Mancala(), 4, folder=tmp_path).num_places > 1000
+        for game, tier in ((Mancala(), 5), (Mancala(majority_stop=False), 72)):
             with pytest.raises(
                 gamedp.errors.LimitExceededError, match="take a byte of memory for each"
             ):
-                EndgameTables.build(game, material)
+                tables_of(game, tier)
 
 
-class _Plain:
+class Half:
+    """It says how many positions there are, and not which."""
+
     num_players = 2
 
-    def initial_state(self):
+    def initial_state(self, *_):
         return 0
 
-    def is_terminal(self, state):
-        return True
+    is_terminal = actions = outcomes = payoff = player = initial_state
 
-    def player(self, state):
+    def tier(self, state):
         return 0
 
-    def actions(self, state):
-        return ()
+    def tier_size(self, tier):
+        return 1
 
-    def outcomes(self, state, action):
-        return ()
+    def tier_index(self, state):
+        return 0
 
-    def payoff(self, state, player):
-        return 0.0
+
+@attrs.frozen
+class Sized(Shedding):
+    size: Any = 0
+
+    def tier_size(self, tier):
+        return self.size
 
 
 GAME = Mancala(pits=2, stones=4, majority_stop=False)
-MATERIAL = 12
+TIER = 12
 
-# Builds what GAME and MATERIAL say in the folder that is named on its command line, in plain
+# Builds what GAME and TIER say in the folder that is named on its command line, in plain
 # Python: slowly enough to be killed on the way. `KILL` names the call of fsync at which it kills
 # itself.
 CHILD = """
 import os, signal, sys
-from gamedp.searchers import EndgameTables
+import gamedp
 from gamedp.games.mancala import Mancala
 
 calls = 0
@@ -394,7 +417,7 @@ def dying(handle):
 os.fsync = dying
 game = Mancala(pits=2, stones=4, majority_stop=False)
 print("begins", flush=True)
-EndgameTables.build(game, 12, folder=sys.argv[1], compile="never")
+gamedp.tables.tabulate(game, sys.argv[1], last_tier=12, compile="never")
 """
 
 
@@ -409,58 +432,52 @@ def child(folder, **environment):
 
 @pytest.fixture(scope="module")
 def expected():
-    return table_of(EndgameTables.build(GAME, MATERIAL))
+    return table_of(tables_of(GAME, TIER))
 
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-COMPLETE = [f"endings-{material:03d}.blocks" for material in range(MATERIAL + 1)]
+COMPLETE = ["plan.blocks", *(f"tier-{tier:06d}-0000.blocks" for tier in range(TIER + 1))]
 
 
 class TestFiles:
     def test_what_was_built_is_opened(self, tmp_path, expected, monkeypatch):
-        built = EndgameTables.build(GAME, MATERIAL, folder=tmp_path / "new" / "folder")
+        built = tables_of(GAME, TIER, folder=tmp_path / "new" / "folder")
         assert table_of(built) == expected
         assert names(tmp_path / "new" / "folder") == COMPLETE
-        monkeypatch.setattr("gamedp.searchers.endgame_tables.Builder", None)
-        opened = EndgameTables.build(GAME, MATERIAL, folder=tmp_path / "new" / "folder")
-        assert opened.num_bytes == 0
+        monkeypatch.setattr("gamedp.tables.tables.WholeFiller", None)
+        opened = tables_of(GAME, TIER, folder=tmp_path / "new" / "folder")
         assert table_of(opened) == expected
-        smaller = EndgameTables.build(GAME, 3, folder=str(tmp_path / "new" / "folder"))
-        assert table_of(smaller) == expected[:4]
         assert opened.verify(100) >= 100
 
     def test_only_the_blocks_that_are_touched_are_read(self, tmp_path, monkeypatch):
         game = Shedding(width=5 * BLOCK + 3, layers=1)
-        EndgameTables.build(game, 1, folder=tmp_path)
+        tables_of(game, 1, folder=tmp_path)
         read = []
         original = BlockFile.read
         monkeypatch.setattr(
             BlockFile, "read", lambda file, block: read.append(block) or original(file, block)
         )
-        tables = EndgameTables.build(game, 1, folder=tmp_path)
-        assert tables.num_bytes == 0
+        tables = tables_of(game, 1, folder=tmp_path)
         for place in (3 * BLOCK + 5, 3 * BLOCK + 6, 5 * BLOCK + 2):
             state = Heap(0, 1, place, 0)
             while game.is_terminal(state):
                 state = state._replace(place=state.place - 1)
             tables.value(state)
-        assert read in ([3, 5], [3, 4])
-        assert tables.num_bytes == 2 * BLOCK
+        assert read in ([0, 3, 5], [0, 3, 4])  # of the plan, the first one
         start = Heap(0, 1, 2 * BLOCK + 9, 0)
         while game.is_terminal(start):
             start = start._replace(place=start.place + 1)
         AlphaBeta(endings=tables).search(game, start, compile="never")
-        assert 2 <= len(read) <= 6
-        assert tables.num_bytes == len(read) * BLOCK
+        assert 3 <= len(read) <= 7
 
-    def test_building_goes_on_with_more_material(self, tmp_path, expected):
-        EndgameTables.build(GAME, 5, folder=tmp_path)
-        (tmp_path / COMPLETE[2]).unlink()
+    def test_building_goes_on_with_more_tier(self, tmp_path, expected):
+        tables_of(GAME, 5, folder=tmp_path)
+        (tmp_path / COMPLETE[3]).unlink()
         before = {name: (tmp_path / name).stat().st_mtime_ns for name in names(tmp_path)}
-        assert table_of(EndgameTables.build(GAME, MATERIAL, folder=tmp_path)) == expected
+        assert table_of(tables_of(GAME, TIER, folder=tmp_path)) == expected
         assert names(tmp_path) == COMPLETE
         assert all((tmp_path / name).stat().st_mtime_ns == time for name, time in before.items())
 
@@ -474,11 +491,11 @@ class TestFiles:
         assert len(left) == call % 2  # the second call of each file comes after it is renamed
         complete = [name for name in names(tmp_path) if name not in left]
         assert complete == COMPLETE[: call // 2]
-        assert table_of(EndgameTables.build(GAME, MATERIAL, folder=tmp_path)) == expected
+        assert table_of(tables_of(GAME, TIER, folder=tmp_path)) == expected
         assert names(tmp_path) == sorted(COMPLETE + left)  # it may be of a process that still works
         for name in left:
             os.utime(tmp_path / name, (0, 0))
-        EndgameTables.build(GAME, MATERIAL, folder=tmp_path)
+        tables_of(GAME, TIER, folder=tmp_path)
         assert names(tmp_path) == COMPLETE
 
     @pytest.mark.skipif(not IS_POSIX, reason="there is no SIGKILL")
@@ -492,7 +509,7 @@ class TestFiles:
             process.communicate(timeout=120)
             complete = [name for name in names(tmp_path) if name.endswith(".blocks")]
             assert complete == COMPLETE[: len(complete)]
-        assert table_of(EndgameTables.build(GAME, MATERIAL, folder=tmp_path)) == expected
+        assert table_of(tables_of(GAME, TIER, folder=tmp_path)) == expected
 
     def test_two_processes_in_one_folder(self, tmp_path, expected):
         processes = [child(tmp_path), child(tmp_path)]
@@ -500,126 +517,31 @@ class TestFiles:
             process.communicate(timeout=240)
         assert [process.returncode for process in processes] == [0, 0]
         assert names(tmp_path) == COMPLETE
-        assert table_of(EndgameTables.build(GAME, MATERIAL, folder=tmp_path)) == expected
-
-    @pytest.mark.parametrize("where", ["begin", "header", "newline", "checksum", "block", "end"])
-    def test_one_byte_that_is_flipped(self, tmp_path, where):
-        EndgameTables.build(GAME, 6, folder=tmp_path)
-        path = tmp_path / COMPLETE[6]
-        data = bytearray(path.read_bytes())
-        header = data.index(b"\n")
-        place = {
-            "begin": 0,
-            "header": data.index(b"crc32") + 9,
-            "newline": header,
-            "checksum": header + 10,
-            "block": header + 66 + 5,
-            "end": len(data) - 1,
-        }[where]
-        for bit in range(8):
-            damaged = bytearray(data)
-            damaged[place] ^= 1 << bit
-            path.write_bytes(damaged)
-            with pytest.raises(
-                gamedp.errors.DamagedFileError, match=f"{COMPLETE[6]} is damaged: .*Remove"
-            ):
-                EndgameTables.build(GAME, 6, folder=tmp_path).stratum(6)
-            with pytest.raises(gamedp.errors.DamagedFileError):
-                EndgameTables.build(GAME, 7, folder=tmp_path)
-            assert names(tmp_path) == COMPLETE[:7]
-
-    @pytest.mark.parametrize("change", ["shorter", "longer", "empty", "cut", "headless"])
-    def test_a_file_of_another_length(self, tmp_path, change):
-        EndgameTables.build(GAME, 2, folder=tmp_path)
-        path = tmp_path / COMPLETE[2]
-        data = path.read_bytes()
-        changed = {
-            "shorter": data[:-1],
-            "longer": data + b"\0",
-            "empty": b"",
-            "cut": data[:30],
-            "headless": data[50:],
-        }
-        path.write_bytes(changed[change])
-        with pytest.raises(gamedp.errors.DamagedFileError, match="is damaged"):
-            EndgameTables.build(GAME, 2, folder=tmp_path)
+        assert table_of(tables_of(GAME, TIER, folder=tmp_path)) == expected
 
     def test_a_file_of_another_version(self, tmp_path, monkeypatch):
         monkeypatch.setattr(block_file, "VERSION", 99)
-        EndgameTables.build(GAME, 1, folder=tmp_path)
+        tables_of(GAME, 1, folder=tmp_path)
         monkeypatch.undo()
         with pytest.raises(gamedp.errors.DamagedFileError, match="another version of the format"):
-            EndgameTables.build(GAME, 1, folder=tmp_path)
-
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"format": "another"},
-            {"bytes": -1},
-            {"bytes": 2**70},
-            {"bytes": "many"},
-            {"lengths": None},
-            {"lengths": [-5]},
-            {"lengths": [2**70]},
-            {"crc32": [True]},
-            {"crc32": []},
-            {"content": []},
-            "[" * 100_000,
-            "[1]",
-        ],
-    )
-    def test_a_beginning_that_somebody_made_up(self, tmp_path, change):
-        EndgameTables.build(GAME, 1, folder=tmp_path)
-        path = tmp_path / COMPLETE[1]
-        line, _, blocks = path.read_bytes().split(b"\n", 2)
-        forged = change if isinstance(change, str) else json.dumps(json.loads(line) | change)
-        checksum = hashlib.sha256(forged.encode()).hexdigest()
-        path.write_bytes(b"\n".join([forged.encode(), checksum.encode(), blocks]))
-        with pytest.raises(gamedp.errors.DamagedFileError, match=f"{COMPLETE[1]} is damaged"):
-            EndgameTables.build(GAME, 1, folder=tmp_path)
-
-    @pytest.mark.parametrize("data", [b"\0" * 10**6, b"", None])
-    def test_a_block_that_somebody_made_up(self, tmp_path, data):
-        EndgameTables.build(GAME, 1, folder=tmp_path)
-        path = tmp_path / COMPLETE[1]
-        block = b"not compressed" if data is None else zlib.compress(data)
-        line = path.read_bytes().split(b"\n", 1)[0]
-        forged = json.loads(line) | {"lengths": [len(block)], "crc32": [zlib.crc32(block)]}
-        begin = json.dumps(forged).encode()
-        checksum = hashlib.sha256(begin).hexdigest().encode()
-        path.write_bytes(b"\n".join([begin, checksum, block]))
-        tables = EndgameTables.build(GAME, 1, folder=tmp_path)
-        with pytest.raises(gamedp.errors.DamagedFileError, match="block 0 does not hold"):
-            tables.stratum(1)
+            tables_of(GAME, 1, folder=tmp_path)
 
     def test_a_damaged_block_stops_a_search(self, tmp_path):
-        EndgameTables.build(GAME, 6, folder=tmp_path)
+        tables_of(GAME, 6, folder=tmp_path)
         path = tmp_path / COMPLETE[6]
         data = bytearray(path.read_bytes())
         data[-3] ^= 4
         path.write_bytes(data)
-        tables = EndgameTables.build(GAME, 6, folder=tmp_path)
+        tables = gamedp.tables.Tables.open(tmp_path, GAME)
         with pytest.raises(
             gamedp.errors.DamagedFileError, match="block 0 does not match its checksum"
         ):
             AlphaBeta(endings=tables).search(GAME)
 
-    def test_a_file_of_another_game_or_of_other_rules(self, tmp_path, monkeypatch):
-        EndgameTables.build(GAME, 1, folder=tmp_path)
-        words = "is not of .* with the rules that it has now"
-        other = attrs.evolve(GAME, chains="never")
-        with pytest.raises(gamedp.errors.DamagedFileError, match=words):
-            EndgameTables.build(other, 1, folder=tmp_path)
-        (tmp_path / COMPLETE[0]).rename(tmp_path / "other")
-        (tmp_path / COMPLETE[1]).rename(tmp_path / COMPLETE[0])
-        (tmp_path / "other").rename(tmp_path / COMPLETE[1])
-        with pytest.raises(gamedp.errors.DamagedFileError, match=words):
-            EndgameTables.build(GAME, 1, folder=tmp_path)
-
     @pytest.mark.parametrize("name", ["tier_index", "settled", "payoff", "next_in_tier"])
     def test_a_file_of_rules_that_have_changed(self, tmp_path, monkeypatch, name):
         game = Stepping()
-        EndgameTables.build(game, 1, folder=tmp_path)
+        tables_of(game, 1, folder=tmp_path)
         changed = {
             "tier_index": lambda self, state: self.width - 1 - state.place,
             "settled": lambda self, state, player: 0.0,
@@ -628,7 +550,7 @@ class TestFiles:
         }
         monkeypatch.setattr(Stepping, name, changed[name])
         with pytest.raises(gamedp.errors.DamagedFileError, match="with the rules that it has now"):
-            EndgameTables.build(game, 1, folder=tmp_path)
+            tables_of(game, 1, folder=tmp_path)
 
     def test_rules_that_cannot_be_followed(self, tmp_path):
         @attrs.frozen
@@ -638,11 +560,11 @@ class TestFiles:
                 return 0.0
 
             def payoff(self, state, player):
-                return self.worth()
+                return self.worth() + (state.won if player == 0 else -state.won)
 
         with pytest.raises(gamedp.UnsupportedProblemError, match="Leave the folder out"):
-            EndgameTables.build(Hidden(), 1, folder=tmp_path, compile="never")
-        assert table_of(EndgameTables.build(Hidden(), 1, compile="never"))[0] == [0] * 90
+            tables_of(Hidden(), 1, folder=tmp_path, compile="never")
+        assert table_of(tables_of(Hidden(), 1, compile="never"))[0] == [0] * 90
 
     @pytest.mark.parametrize("call", [0, 1, 3])
     def test_a_full_disk_leaves_nothing_half_written(self, tmp_path, expected, monkeypatch, call):
@@ -655,15 +577,15 @@ class TestFiles:
 
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(OSError, match=COMPLETE[call]) as caught:
-            EndgameTables.build(GAME, MATERIAL, folder=tmp_path)
+            tables_of(GAME, TIER, folder=tmp_path)
         assert caught.value.errno == errno.ENOSPC
         assert names(tmp_path) == COMPLETE[:call]
         monkeypatch.undo()
-        assert table_of(EndgameTables.build(GAME, MATERIAL, folder=tmp_path)) == expected
+        assert table_of(tables_of(GAME, TIER, folder=tmp_path)) == expected
 
     def test_a_folder_that_is_read_only(self, tmp_path, expected, monkeypatch):
         """Forbidden by hand: nothing is forbidden to root, who runs many a test."""
-        EndgameTables.build(GAME, 3, folder=tmp_path)
+        tables_of(GAME, 3, folder=tmp_path)
         real_open = Path.open
 
         def read_only(path, mode="r", *arguments, **options):
@@ -672,14 +594,14 @@ class TestFiles:
             return real_open(path, mode, *arguments, **options)
 
         monkeypatch.setattr(Path, "open", read_only)
-        assert table_of(EndgameTables.build(GAME, 3, folder=tmp_path)) == expected[:4]
+        assert table_of(tables_of(GAME, 3, folder=tmp_path)) == expected[:4]
         with pytest.raises(PermissionError):
-            EndgameTables.build(GAME, 4, folder=tmp_path)
+            tables_of(GAME, 4, folder=tmp_path)
 
     def test_a_folder_that_is_a_file(self, tmp_path):
         (tmp_path / "file").write_text("")
         with pytest.raises(FileExistsError):
-            EndgameTables.build(GAME, 3, folder=tmp_path / "file")
+            tables_of(GAME, 3, folder=tmp_path / "file")
 
     def test_a_block_is_compressed(self, tmp_path):
         path = tmp_path / "bytes"
@@ -694,52 +616,78 @@ class TestFiles:
         )
 
 
+class TestThreads:
+    @pytest.mark.parametrize("count", [1, 2, 4])
+    def test_the_bytes_do_not_depend_on_them(self, count, tmp_path, monkeypatch):
+        monkeypatch.setattr("gamedp.tables.whole_numbers.CHUNK", 16)
+        monkeypatch.setattr("gamedp.tables.whole_numbers.processors", lambda: count)
+        game = Stepping(seed=4, layers=3, width=2000, ahead=True)
+        with ThreadPoolExecutor(count) as threads:
+            for each, executor in (("own", None), ("given", threads)):
+                tables_of(game, 3, folder=tmp_path / each, executor=executor)
+        alone = tables_of(game, 3, compile="never")
+        for each in ("own", "given"):
+            for path in (tmp_path / each).glob("tier*"):
+                file, other = BlockFile.open(path), BlockFile.open(alone.folder / path.name)
+                assert file.read(0).tobytes() == other.read(0).tobytes()
+
+    def test_an_error_in_one_ends_all(self, monkeypatch):
+        monkeypatch.setattr("gamedp.tables.whole_numbers.CHUNK", 16)
+        monkeypatch.setattr("gamedp.tables.whole_numbers.processors", lambda: 3)
+        for fault in (games.RISING, games.LOOPING, games.HUGE):
+            with pytest.raises((gamedp.InvalidModelError, gamedp.UnsupportedProblemError)):
+                tables_of(games.Wrong(fault=fault, width=5000), 2, compile="always")
+
+
 class TestLimits:
     @pytest.mark.parametrize("mode", MODES)
     def test_time_that_runs_out(self, tmp_path, expected, mode):
         with pytest.raises(
             gamedp.NotSolvedError, match="stopped at its limit of 1e-09 seconds"
         ) as caught:
-            EndgameTables.build(GAME, MATERIAL, max_seconds=1e-9, compile=mode)
+            tables_of(GAME, TIER, max_seconds=1e-9, compile=mode)
         tables = caught.value.solution
-        assert 0 <= tables.material < MATERIAL
-        assert table_of(tables) == expected[: tables.material + 1]
-        assert "Raise it" in str(caught.value)
-        assert f"material 0 to {tables.material}," in repr(tables)
-        found = AlphaBeta(endings=tables).search(Mancala(pits=2, stones=4, majority_stop=False))
-        assert found.value() == gamedp.solve(GAME).value()
-        for _ in range(2):
-            with pytest.raises(gamedp.NotSolvedError, match="Call again: building goes on with"):
-                EndgameTables.build(GAME, MATERIAL, max_seconds=1e-9, folder=tmp_path, compile=mode)
-        assert len(names(tmp_path)) >= 2
-        assert table_of(EndgameTables.build(GAME, MATERIAL, folder=tmp_path)) == expected
-
-    def test_tables_of_nothing(self):
-        game = Shedding(width=20_000)
-        with pytest.raises(gamedp.NotSolvedError) as caught:
-            EndgameTables.build(game, 1, max_seconds=1e-9, compile="never")
-        tables = caught.value.solution
-        assert repr(tables) == f"<EndgameTables of {game!r}: nothing, 0 positions>"
+        assert (tables.last_tier, tables.num_places, table_of(tables)) == (None, 0, [])
         assert tables.verify() == 0
-        assert AlphaBeta(endings=tables, depth=2).search(game).statistics.ending_probes == 0
+        found = AlphaBeta(endings=tables).search(GAME)
+        assert (found.value(), found.statistics.ending_probes) == (gamedp.solve(GAME).value(), 0)
+        with pytest.raises(gamedp.NotSolvedError, match="Call again: it goes on with"):
+            tables_of(GAME, TIER, max_seconds=1e-9, folder=tmp_path, compile=mode)
+        assert names(tmp_path) == COMPLETE[:1]
+        assert table_of(tables_of(GAME, TIER, folder=tmp_path)) == expected
+
+    def test_an_interruption_within_a_tier(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("gamedp.runtime.limit.INTERVAL", 0.0)
+        monkeypatch.setattr("gamedp.tables.whole_numbers.TICK", 0.001)
+        game = Shedding(width=20_000, layers=1)
+
+        def interrupt(progress):
+            if progress.done > game.width:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            tables_of(game, 1, folder=tmp_path, compile="never", progress=interrupt)
+        assert names(tmp_path) == COMPLETE[:2]
+        again = tables_of(game, 1, folder=tmp_path)
+        assert table_of(again) == table_of(tables_of(game, 1))
 
     def test_progress_and_an_interruption(self, tmp_path, expected, monkeypatch):
         monkeypatch.setattr("gamedp.runtime.limit.INTERVAL", 0.0)
         reports = []
-        EndgameTables.build(GAME, MATERIAL, progress=reports.append)
+        tables_of(GAME, TIER, progress=reports.append)
         total = sum(map(len, expected))
         assert {report.total for report in reports} == {total}
         assert [report.done for report in reports] == sorted(report.done for report in reports)
         assert reports[-1].done == total
-        assert reports[-1].detail == f"material {MATERIAL}, {total:,} positions"
+        assert reports[-1].detail == f"tier {TIER}"
 
         def interrupt(progress):
             if progress.done > 500:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            EndgameTables.build(GAME, MATERIAL, folder=tmp_path, progress=interrupt)
+            tables_of(GAME, TIER, folder=tmp_path, progress=interrupt)
         complete = names(tmp_path)
-        assert 0 < len(complete) < MATERIAL
+        assert 0 < len(complete) < TIER
         assert complete == COMPLETE[: len(complete)]
-        assert table_of(EndgameTables.build(GAME, MATERIAL, folder=tmp_path)) == expected
+        assert table_of(tables_of(GAME, TIER, folder=tmp_path)) == expected

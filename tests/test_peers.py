@@ -127,9 +127,9 @@ def test_endings_of_mancala(mancala, mode, pits, stones, tmp_path):
     game = Mancala(pits=pits, stones=-(-stones // (2 * pits)), majority_stop=False)
     value = mancala_reference.value_function(game)
     expected = [
-        value(*game.board(game.tier_state(material, index)))
-        for material in range(stones + 1)
-        for index in range(game.tier_size(material))
+        value(*game.board(game.tier_state(tier, index)))
+        for tier in range(stones + 1)
+        for index in range(game.tier_size(tier))
     ]
     assert table.tolist() == expected
     assert printed["boards"] == len(expected)

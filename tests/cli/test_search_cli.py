@@ -21,7 +21,7 @@ from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Hold, State, Wubbel
 from gamedp.searchers.driver import SearchBudget
-from gamedp.searchers.endgame_strata import Builder
+from gamedp.tables.whole_numbers import WholeFiller
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")
@@ -118,23 +118,23 @@ class TestSearch:
         facts = run_json("search", *SMALL, "--exact", "--option=all_best=true", *PLAIN)
         assert facts["best"] == solution.best_actions(game.initial_state())
         # Beyond half of the stones the majority stop counts, which tables do not know.
-        assert facts["searcher"]["endings"]["material"] == 11
+        assert facts["searcher"]["endings"]["last_tier"] == 11
         words = words_of(run("search", *SMALL, "--exact", *PLAIN)[1])
-        assert words["endings"][0].startswith("material up to 11, 12,376 positions, read ")
+        assert words["endings"][0].startswith("tiers 0 to 11, 12,376 positions, read ")
         assert words["searcher"] == ["AlphaBeta(all_best=False)"]
 
-    @pytest.mark.parametrize(("endings", "material"), [(0, None), (3, 3)])
-    def test_endings_as_asked(self, run_json, endings, material):
+    @pytest.mark.parametrize(("endings", "last_tier"), [(0, None), (3, 3), (12, 11)])
+    def test_endings_as_asked(self, run_json, endings, last_tier):
         facts = run_json("search", *SMALL, "--exact", "--endings", endings, *PLAIN)
         tables = facts["searcher"]["endings"]
-        assert (tables and tables["material"]) == material
+        assert (tables and tables["last_tier"]) == last_tier
         assert facts["value"] == gamedp.solve(Mancala(pits=3, stones=2), compile="never").value()
 
     def test_default_tables_take_seconds(self, monkeypatch):
         from gamedp.cli import search
 
         def suitable(game, state):
-            return search._suitable_material(game, state, search.FIRST_ENDINGS)
+            return search._suitable_tiers(game, state, search.FIRST_ENDINGS)[1]
 
         assert suitable(Mancala(), Mancala().initial_state()) == 12
         assert suitable(Mancala(pits=2, stones=1), Mancala().initial_state()) == 3
@@ -148,9 +148,9 @@ class TestSearch:
     ):
         monkeypatch.setattr("gamedp.cli.search.FIRST_ENDINGS", 28)
         monkeypatch.setattr("gamedp.cli.search.MOST_ENDINGS", 5000)
-        monkeypatch.setattr("gamedp.cli.search.kept_endings", lambda _: None)
+        monkeypatch.setattr("gamedp.cli.search.kept_tables", lambda _: None)
         facts = run_json("search", *SMALL, "--exact", *PLAIN)
-        assert 2 < facts["searcher"]["endings"]["material"] < 9
+        assert 2 < facts["searcher"]["endings"]["last_tier"] < 9
         assert facts["proven"]
         assert "max_nodes" not in words_of(run("search", *SMALL, "--exact", *PLAIN)[1])["searcher"]
         # So they do where there is a limit, too, and what they take counts for it.
@@ -161,10 +161,10 @@ class TestSearch:
             assert limited["searcher"]["endings"] == facts["searcher"]["endings"]
 
     @pytest.mark.parametrize(
-        ("limit", "material", "status"),
-        [("--max-nodes=3", 2, "NODE_LIMIT"), ("--max-seconds=1e-9", 0, "TIME_LIMIT")],
+        ("limit", "last_tier", "status"),
+        [("--max-nodes=3", 2, "NODE_LIMIT"), ("--max-seconds=1e-9", None, "TIME_LIMIT")],
     )
-    def test_limits_hold_while_tables_grow(self, monkeypatch, run, limit, material, status):
+    def test_limits_hold_while_tables_grow(self, monkeypatch, run, limit, last_tier, status):
         monkeypatch.setattr("gamedp.cli.search.POSITIONS_A_NODE", 16)
         monkeypatch.setattr("gamedp.cli.search.FIRST_ENDINGS", 28)
         code, out, err = run("search", *SMALL, "--exact", limit, *PLAIN, "--json")
@@ -172,7 +172,7 @@ class TestSearch:
         assert code == 1
         assert "stopped at a limit" in err
         assert facts["status"] == status
-        assert facts["searcher"]["endings"]["material"] == material
+        assert facts["searcher"]["endings"]["last_tier"] == last_tier
         assert not facts["proven"]
         assert facts["lower"] <= 0 <= facts["upper"]
 
@@ -186,25 +186,30 @@ class TestSearch:
     def test_endings_are_kept_for_the_next_call(self, monkeypatch, run, run_json, tmp_path):
         command = ("search", *SMALL, "--exact", *PLAIN)
         first = run_json(*command)
-        (kept,) = (tmp_path / "endings").glob("Mancala-*/*")
+        (kept,) = (tmp_path / "tables").glob("Mancala-*/*")
         (kept.parent / "of other rules").mkdir()
-        monkeypatch.setattr("gamedp.searchers.endgame_tables.Builder", None)  # builds nothing
+        monkeypatch.setattr("gamedp.tables.tables.WholeFiller", None)  # makes nothing
         again = run_json(*command)
         assert again["value"] == first["value"]
         assert again["searcher"]["endings"] == first["searcher"]["endings"]
         assert list(kept.parent.iterdir()) == [kept]
-        monkeypatch.setattr("gamedp.searchers.endgame_tables.Builder", Builder)
+        monkeypatch.setattr("gamedp.tables.tables.WholeFiller", WholeFiller)
 
         def warned():
             code, out, err = run(*command, "--json")
             assert (code, json.loads(out)["value"]) == (0, first["value"])
             return err
 
-        (kept / "endings-003.blocks").write_bytes(b"nothing")
-        assert warned().startswith(f"gamedp: warning: the endgame tables kept in {kept} are of no")
+        block = kept / "tier-000003-0000.blocks"
+        whole = block.read_bytes()
+        block.write_bytes(b"nothing")
+        assert warned() == ""
+        assert block.read_bytes() == whole
+        (kept / "plan.blocks").write_bytes(b"nothing")
+        assert warned().startswith(f"gamedp: warning: the tables kept in {kept} are of no use")
         assert not kept.exists()
-        (tmp_path / "endings").rename(tmp_path / "gone")
-        (tmp_path / "endings").write_text("no folder", encoding="utf-8")
+        (tmp_path / "tables").rename(tmp_path / "gone")
+        (tmp_path / "tables").write_text("no folder", encoding="utf-8")
         assert "are not kept" in warned()
 
     def test_a_position(self, run_json):
@@ -383,12 +388,11 @@ class Round:
             ((*SMALL, "--depth=3", "--searcher=alphabeta"), 2, "did you mean 'alpha-beta'?"),
             ((*SMALL, "--depth=3", "--option=deep=1"), 2, "option of alpha-beta called 'deep'"),
             ((*SMALL, "--depth=3", "--option=depth=4"), 2, "says again"),
-            ((*SMALL, "--depth=3", "--endings=12"), 1, "the largest is 11"),
-            ((*SMALL, "--depth=3", "--endings=-1"), 2, "material is -1"),
+            ((*SMALL, "--depth=3", "--endings=-1"), 2, "--endings is -1"),
             ((*SMALL, "--depth=3", "--endings-folder=x"), 2, "--endings-folder needs --endings"),
             ((*SMALL, "--depth=3", "--searcher=minimax", "--endings=3"), 2, "has no --endings"),
             ((*SMALL, "--depth=3", "--searcher=minimax", "--table-mib=1"), 2, "has no --table-mib"),
-            (("matches", "--depth=3", "--endings=3"), 1, "Matches has no endgame tables"),
+            (("matches", "--depth=3", "--endings=3"), 2, "matches does not number its positions"),
             (("matches", "--depth=3", "--state=lef=3"), 2, "did you mean 'left'?"),
             (
                 ("wubbel", "--depth=3", "--searcher=alpha-beta"),

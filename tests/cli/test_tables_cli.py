@@ -6,6 +6,7 @@ import pytest
 from table_games import digest
 
 import gamedp
+from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import Wubbel
 
 GAME = ("tables", "wubbel:12")
@@ -45,6 +46,26 @@ def test_json_and_workers(run, tmp_path):
     assert {**json.loads(out), "seconds": 0, "verified": 0} == {
         **found, "seconds": 0, "verified": 0,
     }  # fmt: skip
+
+
+def test_numbered_positions(run, tmp_path):
+    command = ("tables", "mancala", tmp_path, "--set", "pits=2,stones=2")
+    code, out, err = run(*command, "--last-tier", 2, "--verify", 20)
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert ["values", "tier", "positions", "won", "drawn", "lost", "least", "most"] in lines
+    assert ["0", "1", "0", "1", "0", "0", "0"] in lines
+    assert ["blocks", "3", "of", "8"] in lines
+    code, out, err = run(*command, "--workers", 1, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    tables = gamedp.tables.Tables.open(tmp_path, Mancala(pits=2, stones=2))
+    assert (found["places"], found["blocks_made"], found["value"]) == (tables.num_places, 8, None)
+    for row in found["values"]:
+        values = tables.for_search().of_tier(row["tier"])
+        assert row["positions"] == len(values) == row["won"] + row["drawn"] + row["lost"]
+        assert row["won"] == (values > 0).sum()
+        assert (row["least"], row["most"]) == (values.min(), values.max())
 
 
 def test_time_that_runs_out(run, tmp_path):

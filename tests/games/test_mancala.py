@@ -268,7 +268,7 @@ def test_the_rules_are_those_stone_by_stone(data):
         found = after(game, board, pit)
         assert [list(map(list, found.rows)), list(found.kalahs), found.player] == list(expected)
         [(_, following)] = game.outcomes(state, pit)
-        assert game.material(following) <= game.material(state)
+        assert game.tier(following) <= game.tier(state)
         now, then = (game.value_range(each, player) for each in (state, following))
         assert now[0] <= then[0] <= then[1] <= now[1]
 
@@ -535,32 +535,32 @@ class TestEndings:
         found = {}
         for own, opponent in every_board(game):
             state = game.position(own, opponent)
-            assert game.material(state) == sum(own) + sum(opponent)
-            if game.material(state) <= most:
-                found.setdefault(game.material(state), []).append(game.tier_index(state))
-        for material in range(total + 2):
-            count = math.comb(material + 2 * game.pits - 1, 2 * game.pits - 1)
-            assert game.tier_size(material) == (count if material <= most else 0)
-            indices = sorted(found.get(material, []))
-            assert indices == list(range(game.tier_size(material)))
+            assert game.tier(state) == sum(own) + sum(opponent)
+            if game.tier(state) <= most:
+                found.setdefault(game.tier(state), []).append(game.tier_index(state))
+        for tier in range(total + 2):
+            count = math.comb(tier + 2 * game.pits - 1, 2 * game.pits - 1)
+            assert game.tier_size(tier) == (count if tier <= most else 0)
+            indices = sorted(found.get(tier, []))
+            assert indices == list(range(game.tier_size(tier)))
             for index in indices:
-                state = game.tier_state(material, index)
-                assert game.material(state) == material
+                state = game.tier_state(tier, index)
+                assert game.tier(state) == tier
                 assert game.tier_index(state) == index
                 assert game.settled(state, 0) == state.player == 0
                 if index < len(indices) - 1:
-                    assert game.next_in_tier(state) == game.tier_state(material, index + 1)
+                    assert game.next_in_tier(state) == game.tier_state(tier, index + 1)
 
     @pytest.mark.parametrize("game", TABLE_GAMES, ids=repr)
     def test_moves_that_keep_all_stones_lead_to_smaller_numbers(self, game):
         kept = 0
         for own, opponent in every_board(game):
             state = game.position(own, opponent)
-            if game.tier_size(game.material(state)) == 0 or game.is_terminal(state):
+            if game.tier_size(game.tier(state)) == 0 or game.is_terminal(state):
                 continue
             for action in game.actions(state):
                 [(_, following)] = game.outcomes(state, action)
-                if game.material(following) == game.material(state):
+                if game.tier(following) == game.tier(state):
                     kept += 1
                     assert game.tier_index(following) < game.tier_index(state)
         assert kept > 0 or game.pits == 1
@@ -568,12 +568,12 @@ class TestEndings:
     @given(st.data())
     def test_numbers_of_the_real_game(self, data):
         game = Mancala()
-        material = data.draw(st.integers(0, 36))
-        index = data.draw(st.integers(0, game.tier_size(material) - 1))
-        state = game.tier_state(material, index)
-        assert game.material(state) == material
+        tier = data.draw(st.integers(0, 36))
+        index = data.draw(st.integers(0, game.tier_size(tier) - 1))
+        state = game.tier_state(tier, index)
+        assert game.tier(state) == tier
         assert game.tier_index(state) == index
-        if index + 1 < game.tier_size(material):
+        if index + 1 < game.tier_size(tier):
             assert game.tier_index(game.next_in_tier(state)) == index + 1
         first, second = state.sides
         full = MancalaState(1, (first | 7 << 42, second | 9 << 42))
@@ -595,15 +595,15 @@ class TestEndings:
             )
 
         def entry(state):
-            place = game.material(state), game.tier_index(state)
+            place = game.tier(state), game.tier_index(state)
             if place not in table:
                 table[place] = value(game.tier_state(*place))
             return table[place]
 
         without = reference.value_function(attrs.evolve(game, majority_stop=False))
-        for material in range(7):
-            for index in range(game.tier_size(material)):
-                state = game.tier_state(material, index)
+        for tier in range(7):
+            for index in range(game.tier_size(tier)):
+                state = game.tier_state(tier, index)
                 assert entry(state) == without(*game.board(state))
 
     def test_where_tables_are_not_for(self):
@@ -611,13 +611,13 @@ class TestEndings:
         assert Mancala().tier_size(-1) == Mancala().tier_size(72) == 0
         assert Mancala(majority_stop=False).tier_size(72) == math.comb(83, 11)
         large = Mancala(pits=8, stones=7, majority_stop=False)
-        counts = [large.tier_size(material) for material in range(113)]
-        boards = [math.comb(material + 15, 15) for material in range(113)]
+        counts = [large.tier_size(tier) for tier in range(113)]
+        boards = [math.comb(tier + 15, 15) for tier in range(113)]
         assert counts == [count if count < 2**63 else 0 for count in boards]
         assert counts[-1] == 0
         assert Mancala(pits=11, stones=1).tier_size(11) == math.comb(32, 21)
         wide = Mancala(pits=1, stones=200, majority_stop=False)
-        assert [wide.tier_size(material) for material in (255, 256)] == [256, 0]
+        assert [wide.tier_size(tier) for tier in (255, 256)] == [256, 0]
         with pytest.raises(ValueError, match="no board has this number"):
             Mancala().tier_state(3, Mancala().tier_size(3))
         with pytest.raises(ValueError, match="no board has this number"):
@@ -627,7 +627,7 @@ class TestEndings:
 
 
 METHODS = (
-    "heuristic", "value_range", "material", "settled", "tier_size", "tier_index",
+    "heuristic", "value_range", "tier", "settled", "tier_size", "tier_index",
     "tier_state", "next_in_tier", "ending_range",
 )  # fmt: skip
 
@@ -635,17 +635,17 @@ METHODS = (
 @njit
 def all_about(game, state, value):
     """Return what the optional methods say of a position; they must compile."""
-    material = game.material(state)
-    count = game.tier_size(material)
+    tier = game.tier(state)
+    count = game.tier_size(tier)
     index = game.tier_index(state) if count else 0
-    same = game.tier_state(material, index).sides if count else state.sides
+    same = game.tier_state(tier, index).sides if count else state.sides
     following = game.next_in_tier(state).sides
     numbers = (
         game.heuristic(state, 0), game.heuristic(state, 1), game.settled(state, 1),
         game.value_range(state, 0)[0], game.value_range(state, 1)[1],
         game.ending_range(state, value)[0], game.ending_range(state, value)[1],
     )  # fmt: skip
-    return material, index, count, same[0], same[1], following[0], following[1], numbers
+    return tier, index, count, same[0], same[1], following[0], following[1], numbers
 
 
 @pytest.mark.parametrize("game", [Mancala(), Mancala.kalah(stones=2)], ids=repr)

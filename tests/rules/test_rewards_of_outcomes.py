@@ -209,7 +209,7 @@ class Shared(Stepping):
 def test_tables_of_endings_refuse_them():
     game = Shared(seed=1, layers=2, width=3)
     with refused():
-        gamedp.searchers.EndgameTables.build(game, 2, compile="never")
+        gamedp.tables.tabulate(game, last_tier=2, compile="never")
 
 
 def test_matrices_keep_their_means():

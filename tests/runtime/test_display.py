@@ -34,8 +34,8 @@ VERBS = {
         progress=progress,
     ),
     "remoteness": lambda progress: gamedp.policies.remoteness(solved(), progress=progress),
-    "endings": lambda progress: gamedp.searchers.EndgameTables.build(
-        Mancala(pits=2, stones=2), 2, compile="never", progress=progress
+    "endings": lambda progress: gamedp.tables.tabulate(
+        Mancala(pits=2, stones=2), last_tier=2, compile="never", progress=progress
     ),
     "compare": lambda progress: gamedp.compare(
         Matches(9), solvers=["retrograde"], seconds=0.01, progress=progress

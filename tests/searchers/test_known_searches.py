@@ -149,7 +149,7 @@ def test_kalah_is_solved_from_tables_of_small_boards(pits, stones, value, best, 
     if not COMPILED:
         return  # hundreds of thousands of nodes take minutes in plain Python
     game = Mancala.kalah(pits, stones)
-    tables = gamedp.searchers.EndgameTables.build(game, 12)
+    tables = gamedp.tables.tabulate(game, last_tier=12)
     result = gamedp.searchers.AlphaBeta(endings=tables, all_best=all_best).search(game)
     assert result.value() == result.lower == result.upper == value
     assert result.best_actions == best

@@ -149,7 +149,7 @@ def test_mancala(majority_stop):
 
 def test_endgame_tables_shorten_the_way():
     game = Mancala(pits=4, stones=2)
-    tables = gamedp.searchers.EndgameTables.build(game, 8)
+    tables = gamedp.tables.tabulate(game, last_tier=8)
     with_tables, without = ask(game, endings=tables), ask(game)
     assert with_tables.value() == without.value() == 0
     assert with_tables.statistics.nodes < without.statistics.nodes

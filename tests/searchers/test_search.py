@@ -25,7 +25,8 @@ from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.rules.game import Rules
-from gamedp.searchers import alpha_beta_loop, bound_rules, endgame_strata, max_n, proof_number
+from gamedp.searchers import alpha_beta_loop, bound_rules, max_n, proof_number
+from gamedp.tables import whole_numbers
 
 large = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="the trees take a minute in plain Python"
@@ -118,8 +119,8 @@ def test_loops_are_compiled_once_for_all_games():
         assert len(kinds) == 1
     fills = set()
     for game in (Mancala(pits=2, stones=1), Shedding()):
-        gamedp.searchers.EndgameTables.build(game, 1, compile="always")
-        fills.add(len(endgame_strata.fill_stratum_jit.overloads))
+        gamedp.tables.tabulate(game, last_tier=1, compile="always")
+        fills.add(len(whole_numbers.value_chunk_jit.overloads))
     assert len(fills) == 1
 
 

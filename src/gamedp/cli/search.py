@@ -198,27 +198,26 @@ def search(
         first, last = _suitable_tiers(made, position, most)
     _check_endings(game, made, last, how)
 
-    def found(progress: ProgressCallback | None, folder: Path | None) -> SearchResult:
+    keeps = grows and last > 0 and how.endings_folder is None
+
+    def found(progress: ProgressCallback | None, folder: Path) -> SearchResult:
         given: dict[str, Any] = {"compile": compile, "progress": progress}
         if not last:
             alone: SearchResult = searcher.search(made, position, **given)
             return alone
-        if folder is not None:
-            return _with_endings(made, position, how, folder, range(first, last + 1), **given)
-        with tempfile.TemporaryDirectory(prefix="gamedp-tables-") as temporary:
-            within = Path(temporary)
-            return _with_endings(made, position, how, within, range(first, last + 1), **given)
+        return _with_endings(made, position, how, folder, range(first, last + 1), **given)
 
-    keeps = grows and last > 0 and how.endings_folder is None
-    with watch(quiet=output.quiet) as progress:
-        result, interrupted = _as_far_as(
-            lambda: (
-                _with_kept_tables(made, lambda folder: found(progress, folder))
-                if keeps
-                else found(progress, how.endings_folder)
+    with tempfile.TemporaryDirectory(prefix="gamedp-tables-") as temporary:
+        folder = how.endings_folder or Path(temporary)
+        with watch(quiet=output.quiet) as progress:
+            result, interrupted = _as_far_as(
+                lambda: (
+                    _with_kept_tables(made, folder, lambda kept: found(progress, kept))
+                    if keeps
+                    else found(progress, folder)
+                )
             )
-        )
-    report.show(output, game, made, result.facts(), _words(result))
+        report.show(output, game, made, result.facts(), _words(result))
     if interrupted:
         message = (
             f"interrupted after depth {result.statistics.depth}; the output shows what is known."
@@ -296,18 +295,20 @@ def _with_endings(
     return result
 
 
-def _with_kept_tables(game: Any, search: Callable[[Path | None], SearchResult]) -> SearchResult:
-    """Return the result of a search that stores its tables, or rebuilds them if it cannot."""
+def _with_kept_tables(
+    game: Any, other: Path, search: Callable[[Path], SearchResult]
+) -> SearchResult:
+    """Return the result of a search that keeps its tables; in the other folder if it cannot."""
     kept = kept_tables(game)
     try:
-        return search(kept)
+        return search(kept or other)
     except OSError as error:  # including a damaged file
         if kept is None:
             raise
         shutil.rmtree(kept, ignore_errors=True)
         message = f"the tables kept in {kept} are of no use and are removed: {error}"
         warn(message, KeptSolutionWarning)
-        return search(None)
+        return search(other)
 
 
 def _as_far_as(search: Callable[[], SearchResult]) -> tuple[SearchResult, bool]:

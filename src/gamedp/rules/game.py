@@ -99,8 +99,12 @@ class Game(Protocol):
     ``canonical(state) -> (representative, swapped)``
         Symmetry. All states with the same representative have the same value; where `swapped` is
         true the two players have changed places. ``(state, False)``.
+    ``box() -> mapping``
+        The range of each field of a state, ``{"left": (0, 18)}``, both ends included: where
+        ``gamedp.compile(game, states="all")`` looks for states. A field within a tuple is named
+        ``board[3]``. None.
     ``is_state(state) -> bool``
-        Whether a combination is a real state, for the enumeration of a declared box; ``True``.
+        Whether a combination of the box is a real state; ``True``.
     ``acyclic``
         A claim: no state can be reached from itself. Checked by :func:`gamedp.testing.check_game`.
     ``action_name(state, action) -> str``, ``render(state) -> str``
@@ -158,7 +162,7 @@ class Game(Protocol):
     ``material(state)`` and others
         For :class:`gamedp.searchers.EndgameTables`, which explains them.
 
-    Tables of all positions on disk read two more, ``tier(state)`` and ``box()``; see
+    Tables of all positions on disk read ``box()``, too, and ``tier(state)``; see
     :func:`gamedp.tables.tabulate`.
 
     Examples

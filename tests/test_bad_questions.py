@@ -471,6 +471,9 @@ def test_words_that_are_none_are_refused(word):
         gamedp.TotalReward(word)
     with pytest.raises(InvalidParameterError, match="compile is "):
         gamedp.compile(LongStates(), compile=word)
+    for ask in (gamedp.compile, gamedp.solve):
+        with pytest.raises(InvalidParameterError, match="states is "):
+            ask(LongStates(), states=word)
     with pytest.raises(InvalidParameterError, match="sweep is "):
         gamedp.solvers.ValueIteration(sweep=word)
     if word is not None:

@@ -71,6 +71,9 @@ class Walk:
     def heuristic(self, state, player):
         return 1.0 * self.wrong(state, 6)
 
+    def box(self):
+        return {"place": (0, 100)}
+
     def is_state(self, state):
         return state.place < 200 + self.wrong(state, 8)
 
@@ -107,8 +110,8 @@ def test_payoffs_and_the_states_of_a_box_are_watched_too():
     assert "payoff(Step(place=50), 0) computes" in refused_overflow(
         lambda: gamedp.compile(end, compile="always")
     )
-    box = Walk(number=8, far=70, steps=300)
-    text = refused_overflow(lambda: gamedp.compile(box, box={"place": (0, 100)}, compile="always"))
+    game = Walk(number=8, far=70, steps=300)
+    text = refused_overflow(lambda: gamedp.compile(game, states="all", compile="always"))
     assert "is_state(Step(place=70)) computes" in text
 
 

@@ -99,19 +99,45 @@ def test_rules_may_print(monkeypatch, capsys, mode):
         assert list(dict.fromkeys(lines)) == ["at 3 1.5", "at 2 1.0", "at 1 0.5"]
 
 
+def boxed(game, box):
+    """Return a game of the same rules with another box."""
+    kind = type(type(game).__name__, (type(game),), {"box": lambda self: box})
+    return kind(**attrs.asdict(game, recurse=False))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_box_is_enumerated(mode):
-    box = {"player": (0, 1), "own": (0, 4), "opponent": (0, 4), "turn": (0, 9)}
-    game = Wubbel.pig(5)
-    model = gamedp.compile(game, compile=mode, box=box)
+    box = {"player": (0, 1), "own": (0, 4), "opponent": (0, 4), "turn": (0, 12)}
+    game = boxed(Wubbel.pig(5), box)
+    model = gamedp.compile(game, compile=mode, states="all")
     reached = gamedp.compile(game, compile=mode)
     assert model.num_states > reached.num_states
-    assert_same_model(model, gamedp.compile(game, compile="never", box=box))
+    assert_same_model(model, gamedp.compile(game, compile="never", states="all"))
     assert model.index(State(0, 1, 1, 1))  # nobody comes to a single point
+    assert model.index(State(0, 4, 4, 6))
     with pytest.raises(gamedp.errors.UnknownStateError):
-        model.index(State(0, 4, 4, 9))  # is_state is false there
-    with pytest.raises(gamedp.errors.InvalidParameterError, match="missing: turn"):
-        gamedp.compile(game, compile=mode, box={k: box[k] for k in list(box)[:3]})
+        model.index(State(0, 4, 4, 7))  # is_state is false there
+    box.popitem()
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="turn; it gives player, own,"):
+        gamedp.compile(game, compile=mode, states="all")
+
+
+@pytest.mark.parametrize("mode", [*MODES, "auto"])
+def test_all_states_need_a_box(mode):
+    game, refused = Countdown(), gamedp.UnsupportedProblemError
+    words = r"Countdown has no method box\(\), .*\{'player': \(first, last\), 'left': "
+    with pytest.raises(refused, match=words):
+        gamedp.compile(game, compile=mode, states="all")
+    with pytest.raises(refused, match="NamedTuples of ints and tuples of ints; Text has others"):
+        gamedp.compile(boxed(Text(), {}), compile=mode, states="all")
+    valued = type("Valued", (Countdown,), {"box": {"player": (0, 0), "left": (0, 5)}})()
+    assert gamedp.compile(valued, compile=mode).num_states == 6
+    with pytest.raises(TypeError, match=r"write it as a method, def box\(self\)"):
+        gamedp.compile(valued, compile=mode, states="all")
+    broken = type("Broken", (Countdown,), {"box": lambda self: {}["left"]})()
+    with pytest.raises(KeyError) as lost:
+        gamedp.compile(broken, compile=mode, states="all")
+    assert lost.value.__notes__ == ["gamedp: raised by the rules in box()"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -123,10 +149,10 @@ def test_mistakes_in_a_box_name_the_state(mode):
         ({"fault": "swapped"}, "must represent itself, not swapped"),
     ):
         with pytest.raises(gamedp.InvalidModelError) as caught:
-            gamedp.compile(Faulty(**options), compile=mode, box=box)
+            gamedp.compile(boxed(Faulty(**options), box), compile=mode, states="all")
         assert words in str(caught.value)
     with pytest.raises(KeyError) as lost:
-        gamedp.compile(Faulty("is_state"), compile=mode, box=box)
+        gamedp.compile(boxed(Faulty("is_state"), box), compile=mode, states="all")
     assert lost.value.__notes__ == [f"gamedp: raised by the rules in is_state({IN_2})"]
 
 
@@ -134,8 +160,9 @@ def test_mistakes_in_a_box_name_the_state(mode):
 def test_a_box_keeps_to_real_states(mode):
     box = {"warm": (0, 1), "where[0][0]": (-4, 4), "where[0][1]": (-4, 4), "where[1]": (0, 2),
            "depth": (-4, 0)}  # fmt: skip
-    model = gamedp.compile(Walk(), compile=mode, box=box)
-    assert_same_model(model, gamedp.compile(Walk(), compile="never", box=box))
+    game = boxed(Walk(), box)
+    model = gamedp.compile(game, compile=mode, states="all")
+    assert_same_model(model, gamedp.compile(game, compile="never", states="all"))
 
 
 def test_arrays_and_ranges_grow_as_they_must():
@@ -239,16 +266,18 @@ def test_a_large_box_keeps_to_the_limit_of_time(mode):
         def is_state(self, state):
             return state.left == 0
 
-    box = {"player": (0, 0), "left": (0, 2**40)}
+        def box(self):
+            return {"player": (0, 0), "left": (0, 2**40)}
+
     with pytest.raises(gamedp.errors.LimitExceededError, match="stopped at max_seconds=0"):
-        gamedp.compile(Never(), compile=mode, box=box, max_seconds=0.5)
+        gamedp.compile(Never(), compile=mode, states="all", max_seconds=0.5)
 
 
 @pytest.mark.parametrize("mode", [*MODES, "auto"])
 @pytest.mark.parametrize(
     ("left", "error", "words"),
     [
-        ((0, 2**62), "LimitExceededError", "too large to enumerate"),
+        ((0, 2**62), "LimitExceededError", "too many to enumerate"),
         ((0, 2**63), "InvalidParameterError", "is beyond 64 bits"),
         ((-(2**80), 0), "InvalidParameterError", "is beyond 64 bits"),
         ((0.0, 1.0), "InvalidParameterError", r"it must be \(first, last\)"),
@@ -258,10 +287,11 @@ def test_a_large_box_keeps_to_the_limit_of_time(mode):
     ],
 )
 def test_a_box_that_cannot_be_is_refused(mode, left, error, words):
-    with pytest.raises(getattr(gamedp.errors, error), match=words):
-        gamedp.compile(Countdown(), compile=mode, box={"player": (0, 0), "left": left})
-    with pytest.raises(gamedp.errors.InvalidParameterError, match="box is"):
-        gamedp.compile(Countdown(), compile=mode, box=[left])
+    game = boxed(Countdown(), {"player": (0, 0), "left": left})
+    with pytest.raises(getattr(gamedp.errors, error), match=rf"^box\(\) of Countdown .*{words}"):
+        gamedp.compile(game, compile=mode, states="all")
+    with pytest.raises(gamedp.errors.InvalidParameterError, match=r"box\(\) of Countdown is \["):
+        gamedp.compile(boxed(Countdown(), [left]), compile=mode, states="all")
 
 
 @attrs.frozen
@@ -672,8 +702,8 @@ def test_a_small_game_is_explored_before_numba_begins(monkeypatch):
             model = gamedp.compile(game)
         assert_same_model(model, gamedp.compile(game, compile="never"))
         assert model.seconds["compile"] == 0.0
-    box = {"player": (0, 1), "left": (1, 5)}
-    assert gamedp.compile(Countdown(), box=box).num_states == 12
+    game = boxed(Countdown(), {"player": (0, 1), "left": (1, 5)})
+    assert gamedp.compile(game, states="all").num_states == 12
 
 
 class Mirrored(Countdown):

@@ -329,11 +329,15 @@ def test_a_state_that_is_not_reached_is_found_in_a_box():
     short = gamedp.solve(Matches(matches=12), compile="never")
     state = MatchesState(0, 13)
     with pytest.raises(
-        gamedp.errors.UnknownStateError, match=r"box=\{'player': \(first, last\), 'left'"
+        gamedp.errors.UnknownStateError, match=r"returns \{'player': \(first, last\), 'left'"
     ):
         short.value(state)
-    box = {"player": (0, 1), "left": (0, 13)}
-    table = gamedp.solve(Matches(matches=12), box=box, compile="never")
+
+    class Boxed(Matches):
+        def box(self):
+            return {"player": (0, 1), "left": (0, 13)}
+
+    table = gamedp.solve(Boxed(matches=12), states="all", compile="never")
     assert table.value(state) == -1.0
 
 

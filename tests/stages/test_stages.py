@@ -554,8 +554,8 @@ def test_solvers_and_games_of_the_other_kind_are_refused():
         gamedp.solve(Wubbel(goal=5), solver=gamedp.stages.StageInduction())
     with pytest.raises(gamedp.UnsupportedProblemError, match="no other objective"):
         gamedp.solve(Journey(), gamedp.Discounted(0.5))
-    with pytest.raises(gamedp.errors.InvalidParameterError, match="a box is for ordinary games"):
-        gamedp.compile(Journey(), box={"left": (0, 1)})
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="states is for ordinary games"):
+        gamedp.compile(Journey(), states="all")
     with pytest.raises(gamedp.errors.InvalidParameterError, match="threads is 0"):
         gamedp.stages.StageInduction(threads=0)
 

@@ -356,11 +356,34 @@ def test_another_problem_has_a_folder_of_its_own(problem, home):
     assert len(list(home.iterdir())) == 2
 
 
-def test_a_box_is_another_problem(home):
-    first, _ = keep(Matches(matches=9))
-    boxed, _ = keep(Matches(matches=9), box={"player": (0, 1), "left": (0, 12)})
-    assert boxed.model.num_states > first.model.num_states
-    assert was_read(keep(Matches(matches=9))[0])
+@attrs.frozen
+class Boxed(Matches):
+    """Has more states than those that are reached."""
+
+    def box(self):
+        return {"player": (0, 1), "left": (0, self.matches + 3)}
+
+
+def test_all_states_are_another_problem(home, monkeypatch):
+    game = Boxed(matches=9)
+    first, _ = keep(game)
+    whole, _ = keep(game, states="all")
+    assert whole.model.num_states > first.model.num_states
+    assert was_read(keep(game)[0])
+    assert was_read(keep(game, states="all")[0])
+    monkeypatch.setattr(Boxed, "box", lambda self: {"player": (0, 1), "left": (0, 30)})
+    assert was_read(keep(game)[0])  # to which the box is nothing
+    larger, said = keep(game, states="all")
+    assert larger.model.num_states > whole.model.num_states
+    assert "have changed since" in said[0]
+
+
+def test_all_states_of_a_box_that_cannot_be_compared_are_not_kept(home, monkeypatch):
+    monkeypatch.setattr(Boxed, "box", functools.cache(Boxed.box))
+    solution, said = keep(Boxed(matches=9), states="all")
+    assert "cannot be compared" in said[0]
+    assert not was_read(solution)
+    assert not home.exists()
 
 
 def test_a_solver_may_be_named(home):

@@ -47,7 +47,7 @@ GAMES = [
 def positions(game):
     """Return all states of a game's box that are real and represent themselves."""
     rules = gamedp.rules.Rules(game)
-    model = gamedp.compile(game, box=game.box())
+    model = gamedp.compile(game, states="all")
     states = map(model.state, range(model.num_states))
     return model, [each for each in states if not rules.is_terminal(each)]
 

@@ -9,7 +9,7 @@ import operator
 import time
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -23,6 +23,7 @@ from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
     LimitExceededError,
+    UnsupportedProblemError,
     shown,
     warn,
 )
@@ -39,6 +40,7 @@ from gamedp.rules.exactness import (
 )
 from gamedp.rules.expand import (
     ActionNumbers,
+    Calling,
     Numbering,
     canonical_state,
     expand,
@@ -46,17 +48,21 @@ from gamedp.rules.expand import (
     start,
 )
 from gamedp.rules.game import PLAIN_MARK, Rules, method
-from gamedp.rules.layout import WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
+from gamedp.rules.layout import WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable, rows_of_box
+from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.compile_clock import without_collection
+from gamedp.runtime.options import CompileMode, StateChoice, check_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from gamedp.compiler.explorer import Explorer
     from gamedp.runtime.limit import ProgressCallback
-    from gamedp.runtime.options import CompileMode
+
+Ranges: TypeAlias = list[tuple[int, int]]
+"""The first and the last number of each field of a state."""
 
 __all__ = [
     "ExploredRows",
@@ -226,17 +232,15 @@ def compile_game(
     game: Any,
     *,
     compile: CompileMode = "auto",
-    box: Mapping[str, tuple[int, int]] | None = None,
+    states: StateChoice = "reachable",
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> Model:
     """Return the model of an ordinary game; see :func:`gamedp.compile`."""
-    mode: Any = compile
-    if not isinstance(mode, str) or mode not in ("auto", "always", "never"):
-        message = f'compile is {shown(compile)}; it must be "auto", "always" or "never".'
-        raise InvalidParameterError(message)
+    check_word("compile", compile, CompileMode)
+    check_word("states", states, StateChoice)
     rules = Rules(game)
     limits = (
         ExplorationLimits(max_states, max_seconds)
@@ -246,6 +250,7 @@ def compile_game(
     budget = ExplorationBudget(limits, progress)
     begin = start(rules)
     layout = Layout.of(begin[0][1])
+    box = ranges_of(rules, layout) if states == "all" else []
     rows = None
     if compile == "auto":
         rows = _begun(rules, begin, layout, box, budget)
@@ -268,21 +273,28 @@ def _seeded(
     rules: Rules,
     begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
-    box: Mapping[str, tuple[int, int]] | None,
+    box: Ranges,
     budget: ExplorationBudget,
 ) -> ExploredRows:
-    """Return rows with the states from which the exploration begins."""
-    seeds = [state for _, state, _ in begin]
-    if box is not None:
-        seeds += _states_of_box(rules, layout, box, budget)
-    return ExploredRows(seeds, budget)
+    """Return rows with the states from which the exploration begins: the start, and the box."""
+    seeds: dict[Any, None] = dict.fromkeys(state for _, state, _ in begin)
+    if box and layout:
+        fields = (row for rows in rows_of_box(box) for row in rows.tolist())
+        for number, row in enumerate(fields):
+            if number % CHECK_EVERY == 0:
+                size = len(seeds) * BYTES[0]
+                budget.check(0, len(seeds), 0, 0, size, lambda: list(seeds)[-LATE:])
+            state = layout.build(iter(row))
+            if is_state(rules, state):
+                seeds[canonical_state(rules, state, "the box")[0]] = None
+    return ExploredRows(list(seeds), budget)
 
 
 def _begun(
     rules: Rules,
     begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
-    box: Mapping[str, tuple[int, int]] | None,
+    box: Ranges,
     budget: ExplorationBudget,
 ) -> ExploredRows | None:
     """Explore in plain Python for about the compile time, unless the rules are compiled already.
@@ -290,10 +302,8 @@ def _begun(
     A small game is explored completely this way, before numba would have begun. Both modes give the
     same model: only the time depends on which of them finishes. None where a box is large.
     """
-    if box is not None and layout is not None:
-        ranges = ranges_of(layout, box)
-        if math.prod(last + 1 - first for first, last in ranges) > AT_MOST.states:
-            return None
+    if _size(box) > AT_MOST.states:
+        return None
     rows = _seeded(rules, begin, layout, box, budget)
     for patience in (AT_FIRST, AT_MOST):
         if explore(rules, rows, patience) or _is_kept(rules, layout):
@@ -315,7 +325,7 @@ def _compiled(
     rules: Rules,
     begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
-    box: Mapping[str, tuple[int, int]] | None,
+    box: Ranges,
     budget: ExplorationBudget,
     *,
     must: bool,
@@ -334,17 +344,16 @@ def _compiled(
         from gamedp.compiler.explorer import Explorer  # noqa: PLC0415
         from gamedp.compiler.methods import compile_rules  # noqa: PLC0415
 
-    ranges = None if box is None else ranges_of(layout, box)
     before = budget.seconds
     try:
         explorer = Explorer(rules, layout, compile_rules(rules, layout, begin[0][1]), budget)
-        explorer.warm_up(with_box=box is not None)
+        explorer.warm_up(with_box=bool(box))
     except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
         reason = _look_for_mistakes(rules, begin) or first_reason(error)
         fall_back(rules.game, reason, must=must)
         return None
     compiled_at = budget.seconds
-    table = explorer.run([state for _, state, _ in begin], ranges)
+    table = explorer.run([state for _, state, _ in begin], box)
     model = model_of_arrays(rules, begin, explorer, table)
     spot_check(rules, model)
     model = _with_integers(rules, model, is_compiled=explorer.compiled.is_compiled)
@@ -404,27 +413,43 @@ def fall_back(game: Any, reason: str, *, must: bool) -> None:
         warn(message, CompilationWarning)
 
 
-def ranges_of(layout: Layout, box: Any) -> list[tuple[int, int]]:
-    """Return the box's ranges in the order of the state's fields.
+def ranges_of(rules: Rules, layout: Layout | None) -> Ranges:
+    """Return the ranges that the game's `box` gives, in the order of the state's fields.
 
     Raises
     ------
+    UnsupportedProblemError
+        If the game has no such method, or its states have no fields.
     InvalidParameterError
-        If it has others, or one is not a range of 64-bit integers.
+        If it gives others, or one is not a range of 64-bit integers.
     LimitExceededError
         If it holds more states than can be counted through.
     """
+    game = rules.game
+    box_of = f"box() of {type(game).__name__}"
+    if layout is None:
+        message = (
+            'states="all" needs states that are NamedTuples of ints and tuples of ints; '
+            f"{type(game).__name__} has others."
+        )
+        raise UnsupportedProblemError(message)
+    refuse_hidden(game, ["box"])
+    if not hasattr(type(game), "box"):
+        message = (
+            f'{type(game).__name__} has no method box(), which states="all" needs; let it return '
+            f"the range of each field of the state, {layout.ranges()}."
+        )
+        raise UnsupportedProblemError(message)
+    with Calling("box"):
+        box = game.box()
     if not isinstance(box, Mapping):
-        message = f"box is {shown(box)}; it must give a range (first, last) for each field."
+        message = f"{box_of} is {shown(box)}; it must give a range (first, last) for each field."
         raise InvalidParameterError(message)
     names = list(layout.names())
-    unknown = sorted(set(box) - set(names))
-    missing = [name for name in names if name not in box]
-    if unknown or missing:
+    if set(box) != set(names):
         message = (
-            f"the box must give a range for each field of the state, {', '.join(names)}"
-            f"{'; unknown: ' + ', '.join(unknown) if unknown else ''}"
-            f"{'; missing: ' + ', '.join(missing) if missing else ''}."
+            f"{box_of} must give a range for each field of the state, {', '.join(names)}; it gives "
+            f"{', '.join(map(str, box)) or 'none'}."
         )
         raise InvalidParameterError(message)
     ranges = []
@@ -432,52 +457,22 @@ def ranges_of(layout: Layout, box: Any) -> list[tuple[int, int]]:
         try:
             first, last = map(operator.index, box[name])
         except (TypeError, ValueError):
-            message = f"the box's range of {name} is {shown(box[name])}; it must be (first, last)."
+            message = f"{box_of} gives {name} {shown(box[name])}; it must be (first, last)."
             raise InvalidParameterError(message) from None
-        if first > last:
-            message = f"the box's range of {name} is {first} .. {last}, which is empty."
-            raise InvalidParameterError(message)
         if not -(2**63) <= first <= last < 2**63:
-            message = f"the box's range of {name} is {first} .. {last}, which is beyond 64 bits."
+            reason = "empty" if first > last else "beyond 64 bits"
+            message = f"{box_of} gives {name} the range {first} to {last}, which is {reason}."
             raise InvalidParameterError(message)
         ranges.append((first, last))
-    total = math.prod(last + 1 - first for first, last in ranges)
-    if total > WORD_LIMIT:
-        message = f"a box of {total:.3g} states is too large to enumerate."
+    if _size(ranges) > WORD_LIMIT:
+        message = f"{box_of} has {_size(ranges):.3g} states, too many to enumerate."
         raise LimitExceededError(message, states=0, choices=0, transitions=0)
     return ranges
 
 
-def _states_of_box(
-    rules: Rules,
-    layout: Layout | None,
-    box: Mapping[str, tuple[int, int]],
-    budget: ExplorationBudget,
-) -> list[Any]:
-    """Return the representatives of all real states in the box, the first field running first."""
-    if layout is None:
-        message = "a box needs states that are NamedTuples of ints and tuples of ints."
-        raise InvalidParameterError(message)
-    ranges = ranges_of(layout, box)
-    found: dict[Any, None] = {}
-    for number, backwards in enumerate(_product([range(a, b + 1) for a, b in reversed(ranges)])):
-        if number % CHECK_EVERY == 0:
-            size = len(found) * BYTES[0]
-            budget.check(0, len(found), 0, 0, size, lambda: list(found)[-LATE:])
-        state = layout.build(reversed(backwards))
-        if is_state(rules, state):
-            found[canonical_state(rules, state, "the box")[0]] = None
-    return list(found)
-
-
-def _product(ranges: list[range]) -> Iterator[tuple[int, ...]]:
-    """Yield as `itertools.product` does, but without making lists of the ranges first."""
-    if not ranges:
-        yield ()
-        return
-    for first in ranges[0]:
-        for others in _product(ranges[1:]):
-            yield first, *others
+def _size(box: Ranges) -> int:
+    """Return the number of combinations in a box."""
+    return math.prod(last + 1 - first for first, last in box)
 
 
 def _narrow(labels: NDArray[Any]) -> NDArray[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -16,12 +15,12 @@ from gamedp.compiler.reasons import NAMED_ACTIONS, OUTCOMES_EARN
 from gamedp.errors import CompilationError, InvalidModelError, shown
 from gamedp.rules.exactness import LONG_ROW
 from gamedp.rules.expand import canonical_state, expand, is_state
-from gamedp.rules.layout import Codec, PackedTable
+from gamedp.rules.layout import Codec, PackedTable, rows_of_box
 from gamedp.runtime.machine import enlarge, trim
 from gamedp.runtime.slices import NEW_TRANSITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -94,16 +93,11 @@ class Explorer:
         if with_box:
             self._seed_rows(np.empty((0, len(self.low)), np.int64))
 
-    def run(self, seeds: Sequence[Any], box: Sequence[tuple[int, int]] | None) -> PackedTable:
-        """Explore all reachable states; leave the arrays at their exact size."""
+    def run(self, seeds: Sequence[Any], box: Sequence[tuple[int, int]]) -> PackedTable:
+        """Explore what can be reached, also from the box; leave the arrays at their exact size."""
         fields = [self.layout.flatten(state) for state in seeds]
-        self.low = [min(column) for column in zip(*fields, strict=True)]
-        self.high = [max(column) + 1 for column in zip(*fields, strict=True)]
-        if box is not None:
-            self.low = [min(low, first) for low, (first, _) in zip(self.low, box, strict=True)]
-            self.high = [
-                max(high, last + 1) for high, (_, last) in zip(self.high, box, strict=True)
-            ]
+        columns = list(zip(*fields, *zip(*box, strict=True), strict=True))
+        self.low, self.high = list(map(min, columns)), [max(column) + 1 for column in columns]
         self._lay_out()
         distinct = np.array(list(dict.fromkeys(map(tuple, fields))), np.int64)
         while len(self.codes) <= len(distinct):
@@ -111,9 +105,8 @@ class Explorer:
         self.codes[: len(distinct)] = self.codec.pack(distinct)
         self.counters[explore_loop.STATES] = len(distinct)
         self._index_states()
-        if box is not None:
-            for rows in _rows_of_box(box):
-                self._seed(rows)
+        for rows in rows_of_box(box) if box else ():
+            self._seed(rows)
         self._explore_all()
         self._shrink()
         return PackedTable(self.layout, self.codec, self.codes)
@@ -427,13 +420,3 @@ class Explorer:
             canonical_state(self.rules, state, "the box")
         refuse_overflow(self.rules, self.compiled.game.record, [state], error)
         disagree(f"in {shown(state)} of the box", error)
-
-
-def _rows_of_box(box: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.int64]]:
-    """Yield the fields of the states of a box, in slices; the first field runs fastest."""
-    low = np.array([first for first, _ in box], np.int64)
-    extents = [last + 1 - first for first, last in reversed(box)]
-    total = math.prod(extents)
-    for first in range(0, total, NEW_TRANSITIONS):
-        numbers = np.arange(first, min(first + NEW_TRANSITIONS, total))
-        yield np.stack(np.unravel_index(numbers, extents)[::-1], axis=1) + low

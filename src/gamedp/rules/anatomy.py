@@ -133,15 +133,16 @@ def rules_digest(game: Any, more: tuple[str, ...] = ()) -> str | None:
     stage: list[Any] = []
     try:
         if is_staged(game):
-            anatomy = dissect(game, STAGED_METHODS, STAGED_DEFAULTS)
+            required: tuple[str, ...] = STAGED_METHODS
+            anatomy = dissect(game, required, STAGED_DEFAULTS)
             inner = game.stage()
             stage = [encode_object(inner), rules_digest(inner)]
             if stage[1] is None:
                 return None
         else:
-            has = tuple(name for name in more if hasattr(type(game), name))
-            anatomy = dissect(game, (*ENTRY_METHODS, *has))
-        if not _is_followed(game, anatomy.methods):
+            required = *ENTRY_METHODS, *(name for name in more if hasattr(type(game), name))
+            anatomy = dissect(game, required)
+        if not _is_followed(type(game), anatomy.methods, required):
             return None
         values = [[name, encode(getattr(game, name))] for name in anatomy.fields]
     except (AttributeError, TypeError, ValueError):
@@ -151,13 +152,13 @@ def rules_digest(game: Any, more: tuple[str, ...] = ()) -> str | None:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _is_followed(game: Any, methods: Mapping[str, Callable[..., Any]]) -> bool:
+def _is_followed(
+    kind: type, methods: Mapping[str, Callable[..., Any]], required: tuple[str, ...]
+) -> bool:
     """Return whether the methods found are all those of the game that the rules call.
 
     A method that is not a plain function, such as a cached or a static one, is not found.
     """
-    kind = type(game)
-    required = STAGED_METHODS if is_staged(game) else ENTRY_METHODS
     called = {name for method in methods.values() for name in names_in(method.__code__)}
     return methods.keys() >= set(required) and not any(
         callable(getattr(kind, name, None)) for name in called - methods.keys()

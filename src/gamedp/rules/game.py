@@ -99,8 +99,12 @@ class Game(Protocol):
     ``canonical(state) -> (representative, swapped)``
         Symmetry. All states with the same representative have the same value; where `swapped` is
         true the two players have changed places. ``(state, False)``.
+    ``box() -> mapping``
+        The range of each field of a state, ``{"left": (0, 18)}``, both ends included: where
+        ``gamedp.compile(game, states="all")`` looks for states. A field within a tuple is named
+        ``board[3]``. None.
     ``is_state(state) -> bool``
-        Whether a combination is a real state, for the enumeration of a declared box; ``True``.
+        Whether a combination of the box is a real state; ``True``.
     ``acyclic``
         A claim: no state can be reached from itself. Checked by :func:`gamedp.testing.check_game`.
     ``action_name(state, action) -> str``, ``render(state) -> str``
@@ -156,7 +160,7 @@ class Game(Protocol):
     ``value_range(state, player) -> (low, high)``
         Certain bounds of the value without looking ahead; infinite ones.
 
-    Tables of all positions on disk read some more, ``tier(state)`` before all; see
+    Tables of all positions on disk ask for ``tier(state)`` and others, ``box()`` among them; see
     :func:`gamedp.tables.tabulate`.
 
     Examples

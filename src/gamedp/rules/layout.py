@@ -8,6 +8,7 @@ need, in mixed radix. Two states have the same code exactly when all their field
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,6 +30,7 @@ __all__ = [
     "ObjectTable",
     "PackedTable",
     "StateTable",
+    "rows_of_box",
     "shaped_like",
 ]
 
@@ -38,6 +40,8 @@ MAX_INT64 = 2**63 - 1
 WORD_LIMIT = 2**62
 """A word holds mixed-radix numbers below this; a field with a wider range has a word of its own."""
 
+SLICE = 1 << 16
+"""Number of states of a box that are looked at together."""
 
 MOST_NESTED = 50
 """Largest nesting depth of the tuples of a state: the functions that walk them are recursive."""
@@ -120,6 +124,12 @@ class Layout:
             issubclass(self.kind, tuple) and all(part._is_of_tuples for part in self.parts)  # noqa: SLF001 - of this very class
         )
 
+    def ranges(self) -> str:
+        """Return what a game's `box` returns, in words for messages."""
+        names = list(self.names())
+        parts = [f"{name!r}: (first, last)" for name in names[:3]] + ["..."] * (len(names) > 3)
+        return f"{{{', '.join(parts)}}}"
+
     def names(self, prefix: str = "") -> Iterator[str]:
         """Yield the fields' names in order: ``own``, ``board[3]``."""
         if self.is_leaf:
@@ -181,6 +191,16 @@ class Layout:
         if issubclass(self.kind, tuple):
             return self.kind(*items)
         return self.kind(**dict(zip(self.fields, items, strict=True)))
+
+
+def rows_of_box(box: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.int64]]:
+    """Yield the fields of the states of a box, in slices; the first field runs fastest."""
+    low = np.array([first for first, _ in box], np.int64)
+    extents = [last + 1 - first for first, last in reversed(box)]
+    total = math.prod(extents)
+    for first in range(0, total, SLICE):
+        numbers = np.arange(first, min(first + SLICE, total))
+        yield np.stack(np.unravel_index(numbers, extents)[::-1], axis=1) + low
 
 
 @attrs.frozen(eq=False)
@@ -347,15 +367,13 @@ class PackedTable:
             place = int(keys.searchsorted(key))
             if place < len(keys) and keys[place] == key:
                 return int(order[place])
-        names = list(self.layout.names())
-        ranges = ", ".join(f"{name!r}: (first, last)" for name in names[:3])
         message = (
             f"{shown(state)} is not a state of this model: it cannot be reached from the start."
         )
         unreached = UnknownStateError(message)
-        unreached.add_note(  # not for commands and pages, which take no box
-            "For a table of all states, reached or not, give the ranges of the fields as box={"
-            f"{ranges}{', ...' if len(names) > 3 else ''}}} to gamedp.solve or gamedp.compile."
+        unreached.add_note(  # not for commands and pages, which take no `states`
+            "For a table of all states, reached or not, let the game have a method box() that "
+            f'returns {self.layout.ranges()}, and say states="all" to gamedp.solve.'
         )
         raise unreached
 

@@ -45,6 +45,7 @@ ARGUMENTS = {
     "value_range": ("state", "player"),
     "settled": ("state", "player"),
     "ending_range": ("state", "value"),
+    "box": (),
     "stage": (),
     "contexts": (),
     "following": ("context", "end"),

@@ -20,18 +20,23 @@ Sweep: TypeAlias = Literal["gauss-seidel", "jacobi"]
 CompileMode: TypeAlias = Literal["auto", "always", "never"]
 """Whether numba compiles the rules of a game: where that pays, always, or never."""
 
+StateChoice: TypeAlias = Literal["reachable", "all"]
+"""Which states a model has: those that are reached from the start, or all of the game's box."""
+
+
+def check_word(name: str, value: Any, choices: Any) -> None:
+    """Refuse a parameter that is none of the words of a Literal."""
+    words = get_args(choices)
+    if not isinstance(value, str) or value not in words:
+        message = f"{name} is {shown(value)}; it must be one of {', '.join(map(repr, words))}."
+        raise InvalidParameterError(message)
+
 
 def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
     """Return a validator that refuses values other than the words of a Literal."""
 
     def check(_instance: object, attribute: Any, value: Any) -> None:
-        words = get_args(choices)
-        if not isinstance(value, str) or value not in words:
-            message = (
-                f"{attribute.name} is {shown(value)}; it must be one of "
-                f"{', '.join(map(repr, words))}."
-            )
-            raise InvalidParameterError(message)
+        check_word(attribute.name, value, choices)
 
     return check
 

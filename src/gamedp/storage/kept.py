@@ -24,7 +24,7 @@ from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarnin
 from gamedp.results.status import Statistics
 from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.game import OF_TABLES
-from gamedp.runtime.encoding import encode, encode_object, is_unwritable
+from gamedp.runtime.encoding import encode_object, is_unwritable
 from gamedp.runtime.jit import cache_directory
 from gamedp.storage.folder import read_folder
 from gamedp.storage.kinds import restore, save
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gamedp.model.objectives import Objective
     from gamedp.results.solution import Solution
     from gamedp.results.status import Tolerance
+    from gamedp.runtime.options import StateChoice
     from gamedp.stages.solution import StagedSolution
 
 
@@ -62,7 +63,7 @@ class LoadedStatistics(Statistics):
 
 def read_or_solve(
     game: Any,
-    problem: tuple[Objective, Any, Tolerance, Mapping[str, tuple[int, int]] | None],
+    problem: tuple[Objective, Any, Tolerance, StateChoice],
     solve: Callable[[], Solution | StagedSolution],
 ) -> Solution | StagedSolution:
     """Return the kept solution of a game if it is intact, else solve the game and keep the result.
@@ -72,7 +73,7 @@ def read_or_solve(
     game
         A game or a staged game.
     problem : tuple
-        The objective, the solver or None, the tolerance, and the box or None.
+        The objective, the solver or None, the tolerance, and which states.
     solve : callable
     """
     try:
@@ -101,7 +102,7 @@ def _warn(message: str) -> None:
 
 def _place(
     game: Any,
-    problem: tuple[Objective, Any, Tolerance, Mapping[str, tuple[int, int]] | None],
+    problem: tuple[Objective, Any, Tolerance, StateChoice],
 ) -> tuple[Path, dict[str, str]]:
     """Return the folder of the kept solution of a problem, and what its manifest must say.
 
@@ -112,14 +113,14 @@ def _place(
     InvalidParameterError
         If the game, its rules, the objective or the solver cannot be identified.
     """
-    objective, solver, allowed, box = problem
-    described, rules = _identified(game, ())
+    objective, solver, allowed, states = problem
+    described, rules = _identified(game, ("box",) if states == "all" else ())
     parts = [
         described,
         _described(objective),
         None if solver is None else encode_solver(solver),
         [allowed.absolute, allowed.relative],
-        None if box is None else encode({name: tuple(ends) for name, ends in box.items()}),
+        states,
         [sys.implementation.name, *sys.version_info[:2]],  # rules are compared as byte code
     ]
     text = hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -123,7 +123,7 @@ class Plan:
                 f"{name} are like {shown(first)}."
             )
             raise UnsupportedProblemError(message)
-        box = ranges_of(layout, game.box())
+        box = ranges_of(rules, layout)
         read = _fields_of_tier(game, list(layout.names()))
         rows = math.prod(box[k][1] + 1 - box[k][0] for k in read)
         places = math.prod(last + 1 - first for first, last in box)

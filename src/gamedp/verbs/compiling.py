@@ -9,12 +9,10 @@ from gamedp.rules.game import is_staged
 from gamedp.runtime.limit import callback_of, shows_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gamedp.model.model import Model
     from gamedp.rules.game import Game, StagedGame
     from gamedp.runtime.limit import ProgressCallback
-    from gamedp.runtime.options import CompileMode
+    from gamedp.runtime.options import CompileMode, StateChoice
     from gamedp.stages.model import StagedModel
 
 __all__ = ["compile"]
@@ -34,7 +32,7 @@ def compile(
     game: Game,
     *,
     compile: CompileMode = "auto",
-    box: Mapping[str, tuple[int, int]] | None = None,
+    states: StateChoice = "reachable",
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
@@ -47,7 +45,7 @@ def compile(
     game: Game | StagedGame,
     *,
     compile: CompileMode = "auto",
-    box: Mapping[str, tuple[int, int]] | None = None,
+    states: StateChoice = "reachable",
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
@@ -62,16 +60,15 @@ def compile(
     ----------
     game
         An instance of a class that fulfils :class:`gamedp.Game`; or :class:`gamedp.StagedGame`,
-        whose stage is explored. `box` and the limits are for ordinary games.
+        whose stage is explored. `states` and the limits are for ordinary games.
     compile : {"auto", "always", "never"}
         Whether numba compiles the rules. "auto" begins in plain Python, which finishes a small game
         before numba would have started, and compiles the rules of a game that turns out to be
         large; if they cannot be compiled, a warning gives numba's reason, and plain Python goes on.
         "always" raises instead. The model is the same.
-    box : mapping of field name to (first, last), optional
-        Enumerate all states of a box instead of only those that can be reached: the range of each
-        field of the state, both ends included. The game's ``is_state`` says which are real. States
-        outside the box that can be reached are added.
+    states : {"reachable", "all"}
+        "reachable": those that can be reached from the start. "all": also those that cannot, of the
+        ranges that the game's ``box()`` gives to the fields; its ``is_state`` says which are real.
     max_states, max_seconds, max_bytes : float, optional
         Limits that stop the exploration with an error. `max_bytes` is nine tenths of the free
         memory if not given.
@@ -89,6 +86,8 @@ def compile(
         If the rules are wrong somewhere; the message names the state and the action.
     LimitExceededError
         At a limit; the message says how far the exploration got.
+    UnsupportedProblemError
+        If all states are asked for, and the game has no ``box()``.
     CompilationError
         If the rules cannot be compiled and ``compile="always"``.
 
@@ -103,8 +102,8 @@ def compile(
     if is_staged(game):
         from gamedp.stages.compile import compile_staged
 
-        if box is not None:
-            message = f"a box is for ordinary games; {type(game).__name__} declares its contexts."
+        if states != "reachable":
+            message = f"states is for ordinary games; {type(game).__name__} declares its contexts."
             raise InvalidParameterError(message)
         return compile_staged(game, compile=compile, progress=report)
     from gamedp.compiler.build import compile_game
@@ -112,7 +111,7 @@ def compile(
     return compile_game(
         game,
         compile=compile,
-        box=box,
+        states=states,
         max_states=max_states,
         max_seconds=max_seconds,
         max_bytes=max_bytes,

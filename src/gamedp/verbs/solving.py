@@ -10,6 +10,7 @@ from gamedp.errors import InvalidParameterError, warn
 from gamedp.runtime import compile_clock
 from gamedp.runtime.compile_clock import without_collection
 from gamedp.runtime.limit import Limit, callback_of, shows_progress
+from gamedp.runtime.options import StateChoice, check_word
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def solve(
     relative: bool = False,
     progress: ProgressCallback | bool | None = None,
     compile: CompileMode = "auto",
-    box: Mapping[str, tuple[int, int]] | None = None,
+    states: StateChoice = "reachable",
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
@@ -58,7 +59,7 @@ def solve(
     relative: bool = False,
     progress: ProgressCallback | bool | None = None,
     compile: CompileMode = "auto",
-    box: Mapping[str, tuple[int, int]] | None = None,
+    states: StateChoice = "reachable",
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
@@ -76,7 +77,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     relative: bool = False,
     progress: ProgressCallback | bool | None = None,
     compile: CompileMode = "auto",
-    box: Mapping[str, tuple[int, int]] | None = None,
+    states: StateChoice = "reachable",
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
@@ -104,7 +105,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     progress : callable or bool, optional
         Called with a :class:`gamedp.Progress` now and then. True shows a bar in a terminal, on
         stderr and after a second, or in a notebook; nothing where there is neither.
-    compile, box, max_states, max_bytes
+    compile, states, max_states, max_bytes
         For the exploration of a game; see :func:`gamedp.compile`. With a model they are refused.
     max_seconds : float
         The time limit for exploring and solving together; compilation by numba while solving is not
@@ -150,9 +151,10 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     objective = request.checked_objective(objective)
     solver = request.checked_solver(solver)
     most = request.checked_number("max_seconds", max_seconds)
+    check_word("states", states, StateChoice)
     exploring = {
         "compile": compile,
-        "box": box,
+        "states": states,
         "max_states": max_states,
         "max_bytes": max_bytes,
     }
@@ -175,7 +177,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     from gamedp.storage.kept import read_or_solve
 
     _refuse_model(game_or_model)
-    problem = objective, solver, allowed, box
+    problem = objective, solver, allowed, states
     return read_or_solve(game_or_model, problem, solve_now)
 
 
@@ -246,7 +248,12 @@ def _refuse_model(given: Any) -> None:
         raise InvalidParameterError(message)
 
 
-EXPLORING = {"compile": "auto", "box": None, "max_states": float("inf"), "max_bytes": None}
+EXPLORING = {
+    "compile": "auto",
+    "states": "reachable",
+    "max_states": float("inf"),
+    "max_bytes": None,
+}
 """Arguments of `solve` for an exploration without limits."""
 
 

@@ -39,15 +39,15 @@ SAVED = 1 / 10  # of the positions of plain minimax are looked at: the goal
 TO_SOLVE = 2_000_000  # positions to prove a value: the goal
 
 
-def endings(material: int, rounds: int) -> list[measure.Row]:
+def endings(stones: int, rounds: int) -> list[measure.Row]:
     """Return the rows of the tables of all boards with up to so many stones."""
     game = Mancala(pits=PITS, majority_stop=False)
-    kept: dict[str, gamedp.searchers.EndgameTables] = {}
+    kept: dict[str, gamedp.tables.Tables] = {}
 
     def ours() -> float:
         kept.clear()  # never two at a time
         return measure.processor_seconds(
-            lambda: kept.update(tables=gamedp.searchers.EndgameTables.build(game, material))
+            lambda: kept.update(tables=gamedp.tables.tabulate(game, last_tier=stones))
         )
 
     def row(mode: str, beside: str, **more: Any) -> measure.Row:
@@ -58,10 +58,10 @@ def endings(material: int, rounds: int) -> list[measure.Row]:
             agrees = written(program, mode) == ours_written()
 
             def theirs() -> float:
-                return float(measure.run_peer(program, mode, PITS, material)["seconds"])
+                return float(measure.run_peer(program, mode, PITS, stones)["seconds"])
 
         facts = {"positions": positions}
-        name = f"all endings of {PITS} pits and up to {material} stones, {beside}"
+        name = f"all endings of {PITS} pits and up to {stones} stones, {beside}"
         return measure.compare(
             name, ours, theirs, rounds=rounds, beside="C", agrees=agrees, facts=facts, **more
         )
@@ -69,18 +69,17 @@ def endings(material: int, rounds: int) -> list[measure.Row]:
     def written(program: Path, mode: str) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "table"
-            measure.run_peer(program, mode, PITS, material, path)
+            measure.run_peer(program, mode, PITS, stones, path)
             return path.read_bytes()
 
     def ours_written() -> bytes:
-        tables = kept["tables"]
-        strata = [tables.stratum(stones) for stones in range(material + 1)]
-        return np.concatenate(strata).tobytes()
+        tables = kept["tables"].for_search()
+        return np.concatenate([tables.of_tier(tier) for tier in range(stones + 1)]).tobytes()
 
     ours()
-    positions = kept["tables"].num_positions
+    positions = kept["tables"].num_places
     rate = measure.Row(
-        what=f"endings of {PITS} pits and up to {material} stones valued in a second",
+        what=f"endings of {PITS} pits and up to {stones} stones valued in a second",
         ours=positions / min(ours() for _ in range(rounds)),
         unit="",
         facts={"positions": positions, "bytes": kept["tables"].num_bytes},
@@ -201,12 +200,12 @@ def beside_open_spiel(depth: int, rounds: int) -> measure.Row:
     )
 
 
-def solved(name: str, game: Mancala, material: int, *, all_best: bool) -> measure.Row:
+def solved(name: str, game: Mancala, stones: int, *, all_best: bool) -> measure.Row:
     """Return the row of proving a value, with tables of endings up to so many stones."""
     kept: list[Any] = []
 
     def build() -> None:
-        kept.append(gamedp.searchers.EndgameTables.build(game, material))
+        kept.append(gamedp.tables.tabulate(game, last_tier=stones))
 
     building = measure.processor_seconds(build)
     searcher = gamedp.searchers.AlphaBeta(endings=kept[0], all_best=all_best)
@@ -225,7 +224,7 @@ def solved(name: str, game: Mancala, material: int, *, all_best: bool) -> measur
         facts={
             "value": result.value(),
             "best": list(result.best_actions),
-            "endings up to": material,
+            "endings up to": stones,
             "seconds for tables": building,
             "seconds of search": searching,
         },

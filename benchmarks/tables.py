@@ -2,27 +2,31 @@
 
 By tiers, each is explored, solved and written, and memory holds one at a time. Seconds are of
 processor time, and peaks those of the process above what it began with. Both
-prove a width of at most 1e-6. Two processes that make blocks are beside one, on the clock.
+prove a width of at most 1e-6. Two processes that make blocks are beside one, on the clock, and so
+are two threads that value the endings of Mancala.
 """
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import attrs
 import measure
 
 import gamedp
+from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import Wubbel
 from gamedp.runtime.machine import peak_bytes
 
 AT_MOST = 1.25  # times as long as in memory
-TWO_AT_MOST = 1 / 1.6  # of the time of one process
+TWO_AT_MOST = 1 / 1.6  # of the time of one worker
 
 
 def tables(quick: bool = False) -> list[measure.Row]:
@@ -62,28 +66,44 @@ def tables(quick: bool = False) -> list[measure.Row]:
         agrees=low <= most and least <= high,
         facts=facts,
     )
-    return [row, two_processes(20 if quick else 300, 300 if quick else 1 << 16, rounds)]
+    pig, mancala = Wubbel.pig(20 if quick else 300), Mancala(majority_stop=False)
+    process_pool = functools.partial(
+        ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn")
+    )
+    with process_pool(2) as processes, ThreadPoolExecutor(2) as two, ThreadPoolExecutor(1) as one:
+        return [
+            row,
+            two_workers(
+                f"Pig to {pig.goal} by two processes", pig, processes, None, rounds,
+                block_size=300 if quick else 1 << 16,
+            ),
+            two_workers(
+                "all endings of Mancala by two threads", mancala, two, one, rounds,
+                last_tier=8 if quick else 14,
+            ),
+        ]  # fmt: skip
 
 
-def two_processes(goal: int, block_size: int, rounds: int) -> measure.Row:
-    """Measure two processes that make the blocks of a tier side by side."""
-    game, made = Wubbel.pig(goal), set()
+def two_workers(
+    name: str, game: Any, two: Executor, one: Executor | None, rounds: int, **options: int
+) -> measure.Row:
+    """Measure two workers side by side, and one that makes the same bytes."""
+    made = set()
 
     def seconds(executor: Executor | None) -> float:
         with tempfile.TemporaryDirectory() as folder:
             begin = time.perf_counter()
-            gamedp.tables.tabulate(game, folder, block_size=block_size, executor=executor)
+            gamedp.tables.tabulate(game, folder, executor=executor, **options)
             taken = time.perf_counter() - begin
             made.add(b"".join(path.read_bytes() for path in sorted(Path(folder).iterdir())))
         return taken
 
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        row = measure.compare(
-            f"Pig to {goal} by two processes",
-            lambda: seconds(pool),
-            lambda: seconds(None),
-            rounds=rounds,
-            beside="one process",
-            goal=("<=", TWO_AT_MOST),
-        )
+    row = measure.compare(
+        name,
+        lambda: seconds(two),
+        lambda: seconds(one),
+        rounds=rounds,
+        beside="one",
+        goal=("<=", TWO_AT_MOST),
+    )
     return attrs.evolve(row, agrees=len(made) == 1)

@@ -18,7 +18,6 @@ LONGEST = (
     "certificates/test_certificate.py",
     "web/test_api_kniffel.py",
     "cli/test_cli.py",
-    "searchers/test_endings.py",
     "games/test_kniffel_cli.py",
     "searchers/test_expectiminimax.py",
     "storage/test_hostile_files.py",

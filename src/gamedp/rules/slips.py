@@ -46,7 +46,7 @@ ARGUMENTS = {
     "settled": ("state", "player"),
     "ending_range": ("state", "value"),
     "stage": (),
-    "contexts": (),
+    "box": (),
     "following": ("context", "end"),
     "allows": ("context", "end"),
 }

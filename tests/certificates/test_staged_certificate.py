@@ -160,7 +160,7 @@ def test_slices_do_not_matter(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["contexts that lead to each other", "players who change places"])
 def test_large_ranks_are_asked_about_again_and_again(name, monkeypatch):
-    """What the rules say is kept for small ranks alone; that makes no difference."""
+    """What the rules say is kept for small tiers alone; that makes no difference."""
     solution, certificate = certified(name)
     monkeypatch.setattr("gamedp.certificates.making.stages.MOST_KEPT", 0)
     own = gamedp.certify(solution)
@@ -386,7 +386,7 @@ class Circle:
     def stage(self):
         return Choosing()
 
-    def contexts(self):
+    def box(self):
         return {"side": (0, 2)}
 
     def initial_state(self):
@@ -401,7 +401,7 @@ class Circle:
     def following(self, context, end):
         return Round(1 - context.side if end.choice == 0 else 2)
 
-    def rank(self, context):
+    def tier(self, context):
         return context.side if self.rises else 0
 
 
@@ -434,7 +434,7 @@ def test_to_be_worth_what_the_next_context_is_worth_is_no_proof(weights, value):
 
 @pytest.mark.parametrize("helps", [(True, False), (False, True), (True, True)])
 def test_weights_count_that_either_player_may_keep_play_going(helps):
-    """Weights that do only if one player, or both, play to leave the rank are refused."""
+    """Weights that do only if one player, or both, play to leave the tier are refused."""
     solution, certificate = certified("contexts that lead to each other")
     stages = Stages(solution.model)
     weights = np.ones_like(certificate.evidence["weights"])
@@ -459,7 +459,7 @@ def test_where_play_may_go_on_for_ever_nothing_is_certified():
 
 def test_a_rank_that_rises_is_no_rank():
     model = gamedp.compile(Circle(rises=True), compile="never")
-    with pytest.raises(InvalidModelError, match="leads to one of a higher rank"):
+    with pytest.raises(InvalidModelError, match="leads to one of a higher tier"):
         gamedp.verify(model, claimed_by_hand(model, [0.75] * 2, [0.75] * 2))
 
 

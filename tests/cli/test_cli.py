@@ -788,7 +788,7 @@ class TestStaged:
         (folder / "half.py").write_text("class Half:\n    def stage(self):\n        return 1\n")
         code, out, err = run("solve", "half.py:Half")
         assert (code, out) == (2, "")
-        assert "Half is not a game: it has no contexts, initial_state" in err
+        assert "Half is not a game: it has no box, initial_state" in err
 
     def test_explain_and_games(self, run, run_json):
         out = run("explain", *JOURNEY)[1]

@@ -180,7 +180,7 @@ class Tosses:
     def stage(self):
         return Coin()
 
-    def contexts(self):
+    def box(self):
         return {"points": (0, self.goal + 2)}
 
     def initial_state(self):
@@ -198,7 +198,7 @@ class Tosses:
     def reward(self, context, end, player):
         return 1.0 * self.wrong(context, 2)
 
-    def rank(self, context):
+    def tier(self, context):
         return self.goal + 2 - context.points + self.wrong(context, 3)
 
 
@@ -207,7 +207,7 @@ class Tosses:
     [
         (1, "following(Score(points=234), Step(place=1))"),
         (2, "reward(Score(points=234), Step(place=1), 0)"),
-        (3, "rank(Score(points=234))"),
+        (3, "tier(Score(points=234))"),
     ],
 )
 def test_staged_games_are_watched_in_every_context(number, call):
@@ -364,7 +364,7 @@ class Powers:
     def stage(self):
         return Coin()
 
-    def contexts(self):
+    def box(self):
         return {"points": (self.least, self.least + 3)}
 
     def initial_state(self):
@@ -385,7 +385,7 @@ class Powers:
         product = context.points * context.points
         return float((total - 2 * context.points) * 1000 + product % 7 + product * self.factor % 5)
 
-    def rank(self, context):
+    def tier(self, context):
         return self.least + 3 - context.points
 
 

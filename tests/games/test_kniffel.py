@@ -231,7 +231,7 @@ class TestFiguresThatNeedNoTable:
 
     def test_sizes(self):
         figure = BY_NAME["kniffel.states"].value
-        ranges = Kniffel().contexts().values()
+        ranges = Kniffel().box().values()
         assert math.prod(high - low + 1 for low, high in ranges) == figure["sheets"]
         assert figure["sheets"] * 8 == figure["bytes"]
         # An upper box is free or has one of six entries, a Pasch 0 or 5 to 30, Chance 5 to 30.

@@ -491,7 +491,7 @@ def test_each_gain_is_that_of_a_position_by_hand(hand):
     advice = small_gain(hand, 3, positions=3, seed=0, exact=False)
     pairs = drawn_pairs(hand.solution, 3, 0, 3)
     for place, ((sheet, points), (opponent_sheet, opponent_points)) in enumerate(pairs):
-        assert SMALL.rank(sheet) == SMALL.rank(opponent_sheet) == 3
+        assert SMALL.tier(sheet) == SMALL.tier(opponent_sheet) == 3
         lead = points - opponent_points
         to_win = sum(
             hand.joint(sheet, opponent_sheet, lead, turn, "points") for turn in (False, True)

@@ -377,9 +377,9 @@ def value_by_protocol(game, start):
                 if not game.allows(context, state):
                     return -math.inf
                 following = game.following(context, state)
-                assert game.rank(following) == game.rank(context) - 1
+                assert game.tier(following) == game.tier(context) - 1
                 assert game.is_state(following)
-                for field, (first, last) in game.contexts().items():
+                for field, (first, last) in game.box().items():
                     assert first <= getattr(following, field) <= last
                 return game.reward(context, state, 0) + value_of_sheet(following)
             return max(
@@ -515,14 +515,14 @@ class TestSheets:
         sheet = game.numbered(number)
         assert sheet == Sheet(upper, boxes, 0)
         assert game.number(sheet) == number
-        assert game.rank(sheet) == binary[:13].count("0")
+        assert game.tier(sheet) == binary[:13].count("0")
 
     @pytest.mark.parametrize(
         "game", [Kniffel("yahtzee", dice=2, faces=2, threshold=4), Kniffel(dice=2, faces=3)]
     )
     def test_numbers_count_all_sheets(self, game):
         found = 0
-        ranges = [range(first, last + 1) for first, last in game.contexts().values()]
+        ranges = [range(first, last + 1) for first, last in game.box().values()]
         for bonus, boxes, upper in product(*reversed(ranges)):
             sheet = Sheet(upper, boxes, bonus)
             if not game.is_state(sheet):
@@ -531,14 +531,14 @@ class TestSheets:
                 continue
             found += 1
             assert game.numbered(game.number(sheet)) == sheet
-            assert game.rank(sheet) == game.num_boxes - boxes.bit_count()
-            assert game.is_terminal(sheet) == (game.rank(sheet) == 0)
+            assert game.tier(sheet) == game.num_boxes - boxes.bit_count()
+            assert game.is_terminal(sheet) == (game.tier(sheet) == 0)
         assert found > 0
 
     def test_how_many_there_are(self):
         game = Kniffel()
-        assert [last - first + 1 for first, last in game.contexts().values()] == [64, 8192, 1]
-        assert Kniffel("yahtzee").contexts()["bonus"] == (0, 1)
+        assert [last - first + 1 for first, last in game.box().values()] == [64, 8192, 1]
+        assert Kniffel("yahtzee").box()["bonus"] == (0, 1)
         for number in (-1, 524288):
             with pytest.raises(gamedp.errors.UnknownStateError, match="524287"):
                 game.numbered(number)

@@ -65,7 +65,7 @@ class StagedWubbel:
     def stage(self) -> WubbelTurn:
         return WubbelTurn(self.goal)
 
-    def contexts(self) -> dict[str, tuple[int, int]]:
+    def box(self) -> dict[str, tuple[int, int]]:
         return {"player": (0, 1), "own": (0, self.goal - 1), "opponent": (0, self.goal)}
 
     def initial_state(self) -> Scores:
@@ -84,7 +84,7 @@ class StagedWubbel:
     def canonical(self, context: Scores) -> tuple[Scores, bool]:
         return Scores(0, context.own, context.opponent), context.player == 1
 
-    def rank(self, context: Scores) -> int:
+    def tier(self, context: Scores) -> int:
         return -context.own - context.opponent
 
 
@@ -153,7 +153,7 @@ class Journey:
     def stage(self) -> Day:
         return Day()
 
-    def contexts(self) -> dict[str, tuple[int, int]]:
+    def box(self) -> dict[str, tuple[int, int]]:
         return {"left": (0, self.days), "luck": (0, 1)}
 
     def initial_state(self) -> list[tuple[float, Date]]:
@@ -176,7 +176,7 @@ class Journey:
     def reward(self, context: Date, end: Walk, player: int) -> float:
         return (end.place - 0.5 * context.luck) * (1 - 2 * player)
 
-    def rank(self, context: Date) -> int:
+    def tier(self, context: Date) -> int:
         return context.left
 
 
@@ -233,7 +233,7 @@ class Debts:
     def stage(self) -> Tosses:
         return Tosses()
 
-    def contexts(self) -> dict[str, tuple[int, int]]:
+    def box(self) -> dict[str, tuple[int, int]]:
         return {"left": (0, 3), "paid": (0, 7)}
 
     def initial_state(self) -> Purse:
@@ -258,5 +258,5 @@ class Debts:
     def reward(self, context: Purse, end: Toss, player: int) -> float:
         return -float((3 - end.heads) * (end.debt + 1))
 
-    def rank(self, context: Purse) -> int:
+    def tier(self, context: Purse) -> int:
         return context.left

@@ -195,7 +195,7 @@ class ThreeNumbers:
     def stage(self):
         return TakeADie(self.merges)
 
-    def contexts(self):
+    def box(self):
         return {"free": (0, 7), "sum": (0, 12)}
 
     def initial_state(self):
@@ -219,7 +219,7 @@ class ThreeNumbers:
     def reward(self, context, end, player):
         return -0.25 * (context.free & 1)
 
-    def rank(self, context):
+    def tier(self, context):
         return context.free * 16 - context.sum
 
 
@@ -284,7 +284,7 @@ class TwoHeaps:
     def stage(self):
         return TakeSome()
 
-    def contexts(self):
+    def box(self):
         return {"player": (0, 1), "first": (0, self.most), "second": (0, self.most)}
 
     def initial_state(self):
@@ -312,7 +312,7 @@ class TwoHeaps:
             first, second = min(first, second), max(first, second)
         return Heaps(0, first, second), context.player == 1
 
-    def rank(self, context):
+    def tier(self, context):
         return context.first + context.second
 
 

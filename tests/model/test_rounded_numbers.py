@@ -340,7 +340,7 @@ class Legs:
         """Return a leg."""
         return Leg(self.leg)
 
-    def contexts(self):
+    def box(self):
         """Return the box."""
         return {"number": (0, 3)}
 
@@ -364,7 +364,7 @@ class Legs:
         """Return what a leg earns."""
         return self.earned
 
-    def rank(self, context):
+    def tier(self, context):
         """Return how many are left."""
         return -context.number
 

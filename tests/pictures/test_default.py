@@ -105,7 +105,7 @@ def test_what_was_found_is_drawn_as_a_whole(pig, matches):
         (ratings, "rating in Elo, from the mean of the players"),
         (response, "state"),
         (gamedp.search(Matches(6), compile="never"), "value for player 0"),
-        (staged, "rank of the context"),
+        (staged, "tier of the context"),
         (gamedp.stages.distribution(staged), "total of player 0"),
         (staged.model, ""),
     ):

@@ -220,8 +220,8 @@ def test_stages_go_from_the_start_to_the_end(kniffel):
     ax = plot_stages(kniffel)
     table = kniffel.to_columns()
     free = np.array([9 - int(boxes).bit_count() for boxes in table["boxes"].tolist()])
-    for rank, median in ax.lines[0].get_xydata().tolist():
-        assert median == pytest.approx(np.median(table["value"][free == rank]))
+    for tier, median in ax.lines[0].get_xydata().tolist():
+        assert median == pytest.approx(np.median(table["value"][free == tier]))
     assert ax.lines[0].get_xdata().tolist() == list(range(10))
     assert ax.xaxis.get_inverted()
     assert ax.lines[1].get_xydata().tolist() == [[9, kniffel.value()]]

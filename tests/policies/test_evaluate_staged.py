@@ -175,7 +175,7 @@ class Detours:
     def stage(self):
         return Detour(self.never)
 
-    def contexts(self):
+    def box(self):
         return {"left": (0, 2)}
 
     def initial_state(self):
@@ -190,7 +190,7 @@ class Detours:
     def following(self, context, end):
         return Round(context.left - 1)
 
-    def rank(self, context):
+    def tier(self, context):
         return context.left
 
     def reward(self, context, end, player):

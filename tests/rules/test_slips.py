@@ -415,18 +415,18 @@ def test_a_number_by_the_name_of_a_method():
 def test_what_a_staged_game_lacks_is_told_with_its_arguments():
     class Stages:
         following = property(lambda self: None)
-        stage = contexts = initial_state = is_terminal = payoff = Members.initial_state
+        stage = box = initial_state = is_terminal = payoff = Members.initial_state
 
     words = r"Stages\.following is a property.* def following\(self, context, end\)\."
     with pytest.raises(TypeError, match=words):
         gamedp.compile(Stages(), compile="never")
 
-    class Ranked(Stages):
+    class Tiered(Stages):
         following = Members.outcomes
-        rank = 3
+        tier = 3
 
-    with pytest.raises(TypeError, match=r"Ranked\.rank is 3; write it as a method"):
-        gamedp.compile(Ranked(), compile="never")
+    with pytest.raises(TypeError, match=r"Tiered\.tier is 3; write it as a method"):
+        gamedp.compile(Tiered(), compile="never")
 
 
 def test_what_lacks_methods_is_not_told_of_its_properties():

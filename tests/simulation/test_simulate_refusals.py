@@ -153,7 +153,7 @@ class Taking:
     def stage(self):
         return Stage()
 
-    def contexts(self):
+    def box(self):
         return {"one": (0, 4), "other": (0, 4)}
 
     def initial_state(self):
@@ -179,7 +179,7 @@ class Taking:
     def canonical(self, context):
         return Piles(min(context), max(context)), False
 
-    def rank(self, context):
+    def tier(self, context):
         return context.one + context.other
 
 
@@ -208,7 +208,7 @@ class Throwing:
     def stage(self):
         return Stage(is_coin=True)
 
-    def contexts(self):
+    def box(self):
         return {"left": (0, 3), "last": (0, 1)}
 
     def initial_state(self):
@@ -229,7 +229,7 @@ class Throwing:
     def reward(self, context, end, player):
         return float("inf") if self.wrong == "reward" and context.left == 1 else 0.0
 
-    def rank(self, context):
+    def tier(self, context):
         return context.left
 
 

@@ -376,7 +376,7 @@ def test_stages_that_nobody_must_leave_have_no_certificate_and_say_why():
     assert least <= high
     assert high - low <= 1e-6
     with pytest.raises(
-        gamedp.errors.CertificateError, match="no weights show that play leaves the rank"
+        gamedp.errors.CertificateError, match="no weights show that play leaves the tier"
     ):
         gamedp.certify(solution)
 

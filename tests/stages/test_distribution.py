@@ -188,7 +188,7 @@ class Tosses:
     def stage(self):
         return Tossing()
 
-    def contexts(self):
+    def box(self):
         most = 3 * self.rounds + 1
         return {"mover": (0, 1), "left": (0, self.rounds), "own": (0, most), "other": (0, most)}
 
@@ -218,7 +218,7 @@ class Tosses:
     def canonical(self, context):
         return Coins(0, context.left, context.own, context.other), context.mover == 1
 
-    def rank(self, context):
+    def tier(self, context):
         return context.left
 
 
@@ -356,7 +356,7 @@ class HalfOwed(PaidJourney):
         (Journey(again=False), "a reward on the way, in Walk.* is 0.5, not a whole number"),
         (HalfPaid(), "the reward for Walk.* in Date.* is 0.5, not a whole number"),
         (HalfOwed(), "the payoff in Date\\(left=0, luck=.\\) is 0.25, not a whole number"),
-        (PaidJourney(again=True), "Date.* leads to Date.* of the same rank"),
+        (PaidJourney(again=True), "Date.* leads to Date.* of the same tier"),
     ],
     ids=["on the way", "reward", "payoff", "cycle"],
 )
@@ -506,7 +506,7 @@ class Rare:
     def stage(self):
         return Ticket(self.chance)
 
-    def contexts(self):
+    def box(self):
         return {"left": (0, 2), "wins": (0, 2)}
 
     def is_state(self, context):
@@ -524,7 +524,7 @@ class Rare:
     def following(self, context, end):
         return Luck(context.left - 1, context.wins + end.coins)
 
-    def rank(self, context):
+    def tier(self, context):
         return context.left
 
 
@@ -573,7 +573,7 @@ def test_ends_are_expected_as_often_as_play_by_hand_reaches_them():
         counts, earned = defaultdict(float), 0.0
         reached = dict(start)
         while reached:
-            sheet = max(reached, key=game.rank)
+            sheet = max(reached, key=game.tier)
             weight = reached.pop(sheet)
             if game.is_terminal(sheet):
                 continue
@@ -598,7 +598,7 @@ class Unranked(Debts):
     def stage(self):
         return FreeTosses()
 
-    def rank(self, context):
+    def tier(self, context):
         return 0
 
 
@@ -617,7 +617,7 @@ def test_ends_are_expected_of_true_chances_alone(chance):
     [
         (Tosses(), "games of one player, not of 2"),
         (Journey(again=False), "a reward on the way, in Walk.* is 0.5, not a whole number"),
-        (Unranked(), "Purse.* is reached from a context of the same rank"),
+        (Unranked(), "Purse.* is reached from a context of the same tier"),
     ],
     ids=["two players", "on the way", "cycle"],
 )
@@ -679,7 +679,7 @@ class Lottery:
     def stage(self):
         return Draws(self.prizes, self.sure)
 
-    def contexts(self):
+    def box(self):
         return {"left": (0, self.rounds)}
 
     def initial_state(self):
@@ -694,7 +694,7 @@ class Lottery:
     def following(self, context, end):
         return Left(context.left - 1)
 
-    def rank(self, context):
+    def tier(self, context):
         return context.left
 
     def reward(self, context, end, player):
@@ -705,7 +705,7 @@ class Lottery:
     ("game", "words"),
     [
         *(
-            (Lottery(jackpot), "the contexts of one rank have 1,000,000,000,001 totals from")
+            (Lottery(jackpot), "the contexts of one tier have 1,000,000,000,001 totals from")
             for jackpot in (1e12, -1e12)
         ),
         *(

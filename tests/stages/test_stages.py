@@ -341,7 +341,7 @@ class Wrong(Journey):
     days: int = 2
     fault: int = CLIMBS
 
-    def rank(self, context):
+    def tier(self, context):
         return -context.left if self.fault == CLIMBS else context.left
 
     def following(self, context, end):
@@ -377,7 +377,7 @@ class Wrong(Journey):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        pytest.param(CLIMBS, "a rank must never rise", id="climbs"),
+        pytest.param(CLIMBS, r"tier\(\) must never rise along play", id="climbs"),
         pytest.param(STRAYS, "which is outside the box of contexts", id="strays"),
         pytest.param(FORBIDS, "cannot be played to an end that allows", id="forbids"),
         pytest.param(PAYS, "not finite", id="pays"),
@@ -404,6 +404,30 @@ def test_a_context_that_is_not_said_to_be_over_or_not_is_refused():
     words = r"is_terminal\(Date\(.*is None; it must be True or False. Is a return missing"
     with pytest.raises(gamedp.InvalidModelError, match=words):
         gamedp.solve(Undecided(), compile="never")
+
+
+@attrs.frozen
+class OddTiers(Journey):
+    """Its tiers are of another kind, or too large."""
+
+    unit: object = 0.5
+
+    def tier(self, context):
+        return context.left * self.unit
+
+
+@pytest.mark.parametrize(("unit", "mode"), [*((0.5, mode) for mode in MODES), (2**62, "never")])
+def test_a_tier_that_is_no_integer_of_64_bits_is_refused(unit, mode):
+    words = r"tier\(Date\(.*it must be an integer of 64 bits"
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        gamedp.solve(OddTiers(unit=unit), compile=mode)
+
+
+def test_no_tables_are_made_of_a_staged_game(tmp_path):
+    """It has `tier` and `box`, too, but of its contexts."""
+    with pytest.raises(TypeError, match="Journey is not a game: it has no method actions"):
+        gamedp.tables.tabulate(Journey(), tmp_path / "tables")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -438,19 +462,19 @@ def test_the_sweep_is_compiled_once_for_all_staged_games():
 
 @attrs.frozen
 class WrongBox(Journey):
-    def contexts(self):
+    def box(self):
         return {"left": (0, 2)}
 
 
 @attrs.frozen
 class EmptyBox(Journey):
-    def contexts(self):
+    def box(self):
         return {"left": (0, -1), "luck": (0, 1)}
 
 
 @attrs.frozen
 class Huge(Journey):
-    def contexts(self):
+    def box(self):
         return {"left": (0, 2**40), "luck": (0, 1)}
 
 
@@ -543,7 +567,7 @@ def test_what_cannot_be_staged_is_refused_in_words(game, error, words):
 def test_a_class_or_half_a_game_is_refused():
     with pytest.raises(TypeError, match="pass an instance"):
         gamedp.rules.StagedRules(Journey)
-    with pytest.raises(TypeError, match="has no method contexts, initial_state"):
+    with pytest.raises(TypeError, match="has no method box, initial_state"):
         gamedp.rules.StagedRules(type("Half", (), {"stage": lambda self: None})())
 
 
@@ -622,7 +646,7 @@ class Scattered:
     def stage(self):
         return Journey().stage()
 
-    def contexts(self):
+    def box(self):
         return {"place": (0, 3)}
 
     def initial_state(self):

@@ -136,8 +136,8 @@ class Certificate:
     Evidence for ``"stages"``:
 
     weights : (B,) float64
-        Required for contexts that may lead to others of the same rank: a number that exceeds by at
-        least one the mean of those that may come next within the rank, whatever the players do;
+        Required for contexts that may lead to others of the same tier: a number that exceeds by at
+        least one the mean of those that may come next within the tier, whatever the players do;
         elsewhere 1, or more.
 
     Examples

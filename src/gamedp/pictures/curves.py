@@ -244,9 +244,9 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def plot_stages(solution: StagedSolution, *, player: int = 0, ax: Axes | None = None) -> Axes:
-    """Draw the values of all contexts of a staged game by their rank, from the start to the end.
+    """Draw the values of all contexts of a staged game by their tier, from the start to the end.
 
-    For each rank, the picture shows the least and the largest value, the quartiles and the median
+    For each tier, the picture shows the least and the largest value, the quartiles and the median
     over all its contexts, each counted once, regardless of its probability. The value at the start
     is marked.
 
@@ -277,29 +277,29 @@ def plot_stages(solution: StagedSolution, *, player: int = 0, ax: Axes | None = 
     >>> solution = gamedp.solve(Kniffel(dice=2, faces=2), compile="never")
     >>> ax = gamedp.pictures.plot_stages(solution)
     >>> ax.get_xlabel()
-    'rank of the context'
+    'tier of the context'
     """
     model, values = solution.model, values_of(solution, player)[0]
     contexts = model.sweeper.survey()
     over = np.flatnonzero(~np.isnan(contexts.values))
     groups = np.split(contexts.codes, contexts.offsets[1:-1])
-    ranks = [model.rules.call("rank", model.state(int(codes[0]))) for codes in groups]
+    tiers = [model.rules.tier(model.state(int(codes[0]))) for codes in groups]
     if len(over):
-        first = model.rules.call("rank", model.state(int(over[0])))
-        if first not in ranks:
-            groups, ranks = [over, *groups], [first, *ranks]
+        first = model.rules.tier(model.state(int(over[0])))
+        if first not in tiers:
+            groups, tiers = [over, *groups], [first, *tiers]
     spread = np.array([np.nanquantile(values[codes], SHARES) for codes in groups])
     ax = canvas(ax)
     from matplotlib import rcParams
 
     blue = COLOURS[0]
-    ax.fill_between(ranks, spread[:, 0], spread[:, 4], color=blue, alpha=0.2, label="all contexts")
-    ax.fill_between(ranks, spread[:, 1], spread[:, 3], color=blue, alpha=0.4, label="middle half")
-    ax.plot(ranks, spread[:, 2], color=rcParams["text.color"], marker=".", label="median")
-    starts = [model.rules.call("rank", context) for _, context in model.starts]
+    ax.fill_between(tiers, spread[:, 0], spread[:, 4], color=blue, alpha=0.2, label="all contexts")
+    ax.fill_between(tiers, spread[:, 1], spread[:, 3], color=blue, alpha=0.4, label="middle half")
+    ax.plot(tiers, spread[:, 2], color=rcParams["text.color"], marker=".", label="median")
+    starts = [model.rules.tier(context) for _, context in model.starts]
     start = solution.value(player=player)
     ax.plot(starts[:1], [start], "D", color=COLOURS[3], label=f"at the start: {start:.6g}")
-    ax.set(xlabel="rank of the context", ylabel=what_values_are(solution, player))
+    ax.set(xlabel="tier of the context", ylabel=what_values_are(solution, player))
     ax.invert_xaxis()
     whole_ticks(ax.xaxis)
     ax.legend(frameon=False, loc="lower left")

@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import attrs
+import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.exactness import as_sum_of_two, as_truth
@@ -632,7 +633,7 @@ def _as_view(seen: Any, asked: str) -> View:
 STAGED_METHODS = ("is_terminal", "payoff", "following")
 """Methods that every staged game must have: first those that are compiled, then the others."""
 
-STAGED_REQUIRED = ("stage", "contexts", "initial_state", *STAGED_METHODS)
+STAGED_REQUIRED = ("stage", "box", "initial_state", *STAGED_METHODS)
 
 
 class StagedGame(Protocol):
@@ -654,10 +655,10 @@ class StagedGame(Protocol):
         The reward of `player` for this end of the stage; 0.
     ``canonical(context) -> (representative, swapped)``
         Symmetry, as in :class:`gamedp.Game`.
-    ``rank(context) -> int``
-        A number that never rises from one context to the next; 0. Contexts of the same rank are
-        solved together, by repeated sweeps if they lead to one another; those of higher rank after
-        all those of lower rank.
+    ``tier(context) -> int``
+        An integer that never rises from one context to the next; 0. Contexts of the same tier are
+        solved together, by repeated sweeps if they lead to one another; those of higher tier after
+        all those of lower tier.
     ``is_state(context) -> bool``
         Whether a combination in the box of contexts is a real context; ``True``.
     ``render(context) -> str``
@@ -667,7 +668,7 @@ class StagedGame(Protocol):
     def stage(self) -> Any:
         """Return the game that is played in every context: acyclic, with one initial state."""
 
-    def contexts(self) -> Mapping[str, tuple[int, int]]:
+    def box(self) -> Mapping[str, tuple[int, int]]:
         """Return the range of each field of a context, both ends included."""
 
     def initial_state(self) -> Any:
@@ -691,7 +692,7 @@ def _context_reward(self: Any, context: Any, end: Any, player: int) -> float:  #
     return 0.0
 
 
-def _rank(self: Any, context: Any) -> int:  # noqa: ARG001
+def _tier(self: Any, context: Any) -> int:  # noqa: ARG001
     return 0
 
 
@@ -699,7 +700,7 @@ STAGED_DEFAULTS: dict[str, Callable[..., Any]] = {
     "allows": _allows,
     "reward": _context_reward,
     "canonical": DEFAULTS["canonical"],
-    "rank": _rank,
+    "tier": _tier,
     "is_state": DEFAULTS["is_state"],
 }
 """The optional methods, each with its default; within what numba compiles."""
@@ -752,3 +753,12 @@ class StagedRules(AnyRules):
         """Return the representative of `context` and whether the players changed places."""
         representative, swapped = self.call("canonical", context)
         return representative, bool(swapped)
+
+    def tier(self, context: Any) -> int:
+        """Return the tier of `context`; raise InvalidModelError if it is no integer of 64 bits."""
+        given = self.call("tier", context)
+        try:
+            return int(np.int64(operator.index(given)))
+        except (TypeError, OverflowError):
+            message = f"tier({shown(context)}) is {shown(given)}; it must be an integer of 64 bits."
+            raise InvalidModelError(message) from None

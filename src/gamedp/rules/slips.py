@@ -47,7 +47,7 @@ ARGUMENTS = {
     "ending_range": ("state", "value"),
     "box": (),
     "stage": (),
-    "contexts": (),
+    "box": (),
     "following": ("context", "end"),
     "allows": ("context", "end"),
 }

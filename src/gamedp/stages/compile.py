@@ -158,18 +158,18 @@ def _check_stage(rules: StagedRules, stage: Model) -> None:
 
 def _box(rules: StagedRules, layout: Layout) -> Codec:
     """Return the layout and the packing of contexts of the declared box."""
-    declared = dict(rules.game.contexts())
+    declared = dict(rules.game.box())
     names = list(layout.names())
     if set(declared) != set(names):
         message = (
-            f"contexts() must give a range for each field of a context, {', '.join(names)}; "
+            f"box() must give a range for each field of a context, {', '.join(names)}; "
             f"it gives {', '.join(declared) or 'none'}."
         )
         raise InvalidModelError(message)
     ranges = [(int(first), int(last)) for first, last in (declared[name] for name in names)]
     for name, (first, last) in zip(names, ranges, strict=True):
         if first > last:
-            message = f"contexts() gives {name} the range {first} to {last}, which is empty."
+            message = f"box() gives {name} the range {first} to {last}, which is empty."
             raise InvalidModelError(message)
     codec = Codec.of_ranges([first for first, _ in ranges], [last + 1 for _, last in ranges])
     if not 0 < codec.size <= MAX_CONTEXTS:

@@ -245,8 +245,8 @@ fill_ends_jit = called_by_rules(fill_ends, _nrt=False)
 REAL, TERMINAL = 1, 2
 
 
-def survey(game, work, kinds, ranks, values):
-    """Examine every combination of the box: whether it is a context of its own, its rank, its end.
+def survey(game, work, kinds, tiers, values):
+    """Examine every combination of the box: whether it is a context of its own, its tier, its end.
 
     `kinds` is 0 for a non-context or one represented by another. Those that are over get
     their payoff. Returns the code of the first context that the rules say something wrong of, or
@@ -272,7 +272,7 @@ def survey(game, work, kinds, ranks, values):
             continue
         if swapped:
             return code
-        ranks[code] = game.rank(context)
+        tiers[code] = game.tier(context)
         kinds[code] = REAL
         if game.is_terminal(context):
             kinds[code] = TERMINAL
@@ -314,12 +314,12 @@ def sweep_contexts(work, rules, program, codes, values, weights, writes):
 sweep_contexts_jit = compiled_for_all(sweep_contexts)
 
 
-def follow_contexts(game, work, codes, payoffs, following, swaps, ranks, rewards):
+def follow_contexts(game, work, codes, payoffs, following, swaps, tiers, rewards):
     """Find the successor of each of the contexts `codes` after each end of the stage.
 
     `payoffs` are NaN where the game goes on. There `following` holds for each end the code of the
     next context's representative, -1 if the end is not allowed; `swaps` whether the players change
-    places, `ranks` the next context's rank, `rewards` what player 0 earns. Where the game is over,
+    places, `tiers` the next context's tier, `rewards` what player 0 earns. Where the game is over,
     all of `following` is -1.
 
     Returns DONE; BAD if a context leads to a non-context.
@@ -345,6 +345,6 @@ def follow_contexts(game, work, codes, payoffs, following, swaps, ranks, rewards
                     return BAD
                 following[place, k] = code
                 swaps[place, k] = swapped
-                ranks[place, k] = game.rank(representative)
+                tiers[place, k] = game.tier(representative)
                 rewards[place, k] = game.reward(context, end, 0)
     return DONE

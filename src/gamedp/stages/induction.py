@@ -1,19 +1,19 @@
 """Backward induction over the contexts of a staged game, many at a time.
 
-Contexts of one rank may lead to each other, with players changing places on each such way.
+Contexts of one tier may lead to each other, with players changing places on each such way.
 
 Let v be their values, T Bellman's operator, and e > 0 a number for each context such that
 ``T(v - e) >= v - e + c`` and ``T(v + e) <= v + e - c`` for some c > 0, where T takes the value for
 one player to be the constant sum minus the other's bound. Then a player who takes the choices that
-are best by v - e gains at least c in expectation with each stage that stays in the rank, whatever
-the other one does. Gains are bounded, so play leaves the rank almost surely, and its value is at
-least v - e. So the value of endless play does not matter. Since every way within the rank changes
+are best by v - e gains at least c in expectation with each stage that stays in the tier, whatever
+the other one does. Gains are bounded, so play leaves the tier almost surely, and its value is at
+least v - e. So the value of endless play does not matter. Since every way within the tier changes
 places, T(v + e) has the lower bounds, and T(v - e) the upper ones.
 
-Each e is a multiple of a weight: the expected number of stages in the rank still to come, under
+Each e is a multiple of a weight: the expected number of stages in the tier still to come, under
 choices that are best or nearly best. Weights are measured: for a small d, the difference of
 T(v - d w) and T(v) is d times the expected weight of the next context. A player who is far behind
-stays in the rank almost surely with the next stage, but not with the one after that.
+stays in the tier almost surely with the next stage, but not with the one after that.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ LEAST_END_PROBABILITY = 1e-9
 
 @attrs.frozen(kw_only=True)
 class StageInduction:
-    """Solve a staged game by sweeping the stage for all contexts of one rank, the last ranks first.
+    """Solve a staged game by sweeping the stage for all contexts of one tier, the last tiers first.
 
-    Contexts of one rank that lead to each other are swept repeatedly until their values converge.
+    Contexts of one tier that lead to each other are swept repeatedly until their values converge.
     Errors are proven as by :class:`TopologicalValueIteration` [1]_: one sweep of the stage is a
     monotone operator T on the values of contexts, and where positive weights w satisfy
-    ``w >= 1 + (the largest expectation of w over contexts of the same rank)``, the distance from
-    the unique fixed point is at most the error of the ranks below plus ``w`` times the residual
+    ``w >= 1 + (the largest expectation of w over contexts of the same tier)``, the distance from
+    the unique fixed point is at most the error of the tiers below plus ``w`` times the residual
     ``max |T v - v|``, rounding included. Without such weights, where play may go on for ever, no
     bound is claimed.
 
@@ -82,7 +82,7 @@ class StageInduction:
         kept on disk; and 240 MiB. If not given, this is done if the code is on disk, or if
         compiling it saves more time than it takes.
     max_sweeps : int
-        The largest number of sweeps over one rank.
+        The largest number of sweeps over one tier.
     max_seconds : float
         The time limit.
 
@@ -193,20 +193,20 @@ class StageRun:
         return (relative + 4 * UNIT) * (size + TINY / UNIT)  # and of what underflows
 
     def solve(self) -> None:
-        """Solve rank after rank, as far as the limits allow."""
+        """Solve tier after tier, as far as the limits allow."""
         error = 0.0
-        for rank in range(len(self.errors)):
-            codes = self.codes[self.offsets[rank] : self.offsets[rank + 1]]
+        for tier in range(len(self.errors)):
+            codes = self.codes[self.offsets[tier] : self.offsets[tier + 1]]
             reward = self._sweep_once(codes)
             if reward is None:
                 error = self._settle(codes, error)
             else:
                 error += self.rounding(reward)
             self.largest = max(self.largest, largest(self.values[codes]))
-            self.errors[rank] = error
+            self.errors[tier] = error
             if self.status is not Status.SOLVED:
-                self.values[self.codes[self.offsets[rank] :]] = np.nan
-                self.errors[rank:] = np.inf
+                self.values[self.codes[self.offsets[tier] :]] = np.nan
+                self.errors[tier:] = np.inf
                 return
 
     def _sweep_once(self, codes: NDArray[np.int64]) -> float | None:
@@ -384,7 +384,7 @@ NEARLY = 2.0**12
 
 
 def always_changes_places(run: StageRun, codes: Integers) -> bool:
-    """Return whether players change places on every way from a context to one of its rank."""
+    """Return whether players change places on every way from a context to one of its tier."""
     for first in range(0, len(codes), LANES):
         onward = run.model.sweeper.follow(codes[first : first + LANES])
         stays = (onward.following >= 0) & np.isin(onward.following, codes)
@@ -400,7 +400,7 @@ def settle_in_turns(run: StageRun, codes: Integers, allowed: float) -> float:
     ----------
     run : Run
     codes
-        All contexts of a rank, which :func:`always_changes_places`.
+        All contexts of a tier, which :func:`always_changes_places`.
     allowed : float
         The error that is small enough.
     """
@@ -462,7 +462,7 @@ def _prove(run: StageRun, codes: Integers, margin: float) -> float:
 
 
 def _weigh(run: StageRun, codes: Integers, values: Floats) -> Floats:
-    """Return the expected number of further stages in the rank, by best or nearly best choices."""
+    """Return the expected number of further stages in the tier, by best or nearly best choices."""
     weights = np.ones(len(codes))
     present, reward = _swept(run, codes, values)
     small = NEARLY * run.rounding(reward)

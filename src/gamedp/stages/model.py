@@ -62,9 +62,9 @@ class Contexts:
     Attributes
     ----------
     codes : (C,) int64
-        The contexts in which the stage is played, sorted by rank, then by code.
-    offsets : (R+1,) int64
-        The contexts of one rank are ``codes[offsets[r]:offsets[r+1]]``, ascending.
+        The contexts in which the stage is played, sorted by tier, then by code.
+    offsets : (T+1,) int64
+        The contexts of one tier are ``codes[offsets[t]:offsets[t+1]]``, ascending.
     values : (B,) float64
         For every code of the box: the payoff where the game is over, else NaN.
     """
@@ -86,8 +86,8 @@ class Onward:
         The code of the next context's representative; -1 where the end is not allowed.
     swaps : (n, E) bool
         Whether the players change places on the way there.
-    ranks : (n, E) int64
-        The next context's rank.
+    tiers : (n, E) int64
+        The next context's tier.
     rewards : (n, E) float64
         The reward of player 0 for the end.
     """
@@ -95,7 +95,7 @@ class Onward:
     payoffs: NDArray[np.float64]
     following: NDArray[np.int64]
     swaps: NDArray[np.bool_]
-    ranks: NDArray[np.int64]
+    tiers: NDArray[np.int64]
     rewards: NDArray[np.float64]
 
 

@@ -91,7 +91,7 @@ class PlainRules:
                 raise InvalidModelError(message)
             refuse_rounded(payoff, f"payoff({shown(representative)}, 0)", IN_STAGES)
             return
-        rank, some = rules.call("rank", representative), False
+        tier, some = rules.tier(representative), False
         for fields in self.end_fields.tolist():
             end = self.end_layout.build(iter(fields))
             if not rules.call("allows", representative, end):
@@ -99,11 +99,10 @@ class PlainRules:
             some = True
             place = f"following({shown(representative)}, {shown(end)})"
             following, _ = self._representative(rules.call("following", representative, end), place)
-            if rules.call("rank", following) > rank:
+            if (next_tier := rules.tier(following)) > tier:
                 message = (
-                    f"{place} is {shown(following)} of rank {rules.call('rank', following)}, from "
-                    "rank "
-                    f"{rank}; a rank must never rise."
+                    f"{place} is {shown(following)} of tier {next_tier}, from tier {tier}; tier() "
+                    "must never rise along play."
                 )
                 raise InvalidModelError(message)
             reward = rules.call("reward", representative, end, 0)
@@ -131,7 +130,7 @@ class PlainRules:
         if not self.codec.contains(fields):
             message = (
                 f"{place} leads to {shown(representative)}, which is outside the box of contexts, "
-                f"{shown(self.rules.game.contexts())}."
+                f"{shown(self.rules.game.box())}."
             )
             raise InvalidModelError(message)
         if not self.rules.call("is_state", representative):

@@ -137,16 +137,16 @@ class PlainSweeper:
     def survey(self) -> Contexts:
         """Examine every combination of the box."""
         kinds = np.zeros(self.codec.size, np.int8)
-        ranks = np.zeros(self.codec.size, np.int64)
+        tiers = np.zeros(self.codec.size, np.int64)
         values = np.full(self.codec.size, np.nan)
         bad = self._guarded(
-            lambda: self._call(self._survey, self._work(), kinds, ranks, values), None
+            lambda: self._call(self._survey, self._work(), kinds, tiers, values), None
         )
         if bad >= 0:
             self.plain_rules.check(self.plain_rules.context(bad))
             disagree(f"in {shown(self.plain_rules.context(bad))}", None)
         codes = np.flatnonzero(kinds == context_loop.REAL)
-        found = ranks[codes]
+        found = tiers[codes]
         if len(found) and found.min() >= -(2**15) and found.max() < 2**15:
             found = found.astype(np.int16)  # sorted in one pass
         order = np.argsort(found, kind="stable")
@@ -272,6 +272,7 @@ class _PlainGame:
         for name in (*STAGED_METHODS, *STAGED_DEFAULTS):
             ask = functools.partial(rules.call, name)
             setattr(self, name, _exactly(name, ask) if name in {"payoff", "reward"} else ask)
+        self.tier = rules.tier
         functions = state_functions(layout, plain=True)
         functions |= state_functions(end_layout, of="_end", plain=True)
         for name, function in functions.items():
@@ -317,7 +318,7 @@ class CompiledSweeper(PlainSweeper):
                 "allows": (*context, end),
                 "reward": (*context, end, int64),
                 "canonical": context,
-                "rank": context,
+                "tier": context,
                 "is_state": context,
             }
             functions_of_rules = context_loop.survey, context_loop.follow_contexts

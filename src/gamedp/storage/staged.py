@@ -118,9 +118,7 @@ def _describe_contexts(rules: StagedRules, layout: Layout) -> dict[str, Any]:
     """Describe the parts of the contexts that the digest of the rules does not cover."""
     return {
         "layout": encode_layout(layout),
-        "ranges": {
-            name: [int(end) for end in rules.game.contexts()[name]] for name in layout.names()
-        },
+        "ranges": {name: [int(end) for end in rules.game.box()[name]] for name in layout.names()},
         "initial": [
             [float(probability), layout.flatten(context)]
             for probability, context in rules.initial()

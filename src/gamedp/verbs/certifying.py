@@ -117,7 +117,7 @@ def verify(
         If there are no certificates for this kind of problem.
     InvalidModelError
         If a reward or payoff is not finite, or probabilities are far from summing to one; or if a
-        staged game's rank rises from a context to the next.
+        staged game's tier rises from a context to the next.
     InvalidParameterError
         If the first argument is neither a game nor a model, or the second is not a certificate.
 

@@ -5,17 +5,17 @@ context, and from these, by backward induction over the stage, the value of the 
 falls when values rise.
 
 **Theorem.** If ``lower <= T lower`` in every context, ``lower`` is no more than the payoff where
-the game is over, and no context leads to one of a higher rank, then ``lower`` holds, provided that
-there are weights, one at least, such that in contexts which may lead to others of the same rank
-``weight >= 1 + (the largest mean of the weights of the same rank that may come next)``.
+the game is over, and no context leads to one of a higher tier, then ``lower`` holds, provided that
+there are weights, one at least, such that in contexts which may lead to others of the same tier
+``weight >= 1 + (the largest mean of the weights of the same tier that may come next)``.
 
-*Proof.* By induction over the ranks: let ``lower`` hold in all lower ones. The weight of a context
-is at least the mean number of stages until its rank is left, however both play: so play ends, for
-sure. And however they play, the values of the contexts of a rank count by no more than a part
+*Proof.* By induction over the tiers: let ``lower`` hold in all lower ones. The weight of a context
+is at least the mean number of stages until its tier is left, however both play: so play ends, for
+sure. And however they play, the values of the contexts of a tier count by no more than a part
 ``1 - 1 / max(weight)`` in those a stage before, in the norm of the largest value for its weight.
-So T is a contraction there, once the values of lower ranks are fixed to ``lower``; from ``lower``
+So T is a contraction there, once the values of lower tiers are fixed to ``lower``; from ``lower``
 on, its powers never fall, and tend to its one fixed point, the value of the game that pays
-``lower`` where the rank is left. That is no more than the value of the game. ∎
+``lower`` where the tier is left. That is no more than the value of the game. ∎
 
 An upper bound is a lower one of the game in which all that is paid has the other sign. After a
 change of places what is owed to one player is the constant sum less the other's bound.
@@ -61,7 +61,7 @@ ENDS_PER_QUERY = 1 << 21
 """Number of ends times contexts in one query to the rules."""
 
 OVER = -1
-"""The place in the order of ranks of contexts where the game is over: before all others."""
+"""The place in the order of tiers of contexts where the game is over: before all others."""
 
 NOWHERE = 1 << 62
 """The place of a non-context, or one represented by another: after all others."""
@@ -84,7 +84,7 @@ class ContextBatch:
     rewards : (E, n)
         The reward of the end.
     stays : (E, n) bool
-        Whether the next context has the same rank.
+        Whether the next context has the same tier.
     """
 
     codes: Integers
@@ -103,11 +103,11 @@ class Stages:
     model : StagedModel
     lattice : Lattice
     codes : (n,)
-        The contexts in which the stage is played, by rank.
+        The contexts in which the stage is played, by tier.
     offsets : (R+1,)
-        The index at which each rank begins.
+        The index at which each tier begins.
     order : (B,)
-        The place of each context's rank among them; OVER, or NOWHERE.
+        The place of each context's tier among them; OVER, or NOWHERE.
     payoffs : (B,)
         The payoffs where the game is over.
     """
@@ -119,8 +119,8 @@ class Stages:
         contexts = model.sweeper.survey()
         self.codes, self.offsets, self.payoffs = contexts.codes, contexts.offsets, contexts.values
         self.order: Integers = np.where(np.isnan(self.payoffs), NOWHERE, OVER)
-        num_ranks = len(self.offsets) - 1
-        self.order[self.codes] = np.repeat(np.arange(num_ranks), np.diff(self.offsets))
+        num_tiers = len(self.offsets) - 1
+        self.order[self.codes] = np.repeat(np.arange(num_tiers), np.diff(self.offsets))
         self.width = max(16, BLOCK // self.lattice.height)
 
     def batches(self, codes: Integers) -> Iterator[ContextBatch]:
@@ -129,7 +129,7 @@ class Stages:
         Raises
         ------
         InvalidModelError
-            If a context leads to one of a higher rank, to something else, or earns no number.
+            If a context leads to one of a higher tier, to something else, or earns no number.
         """
         num_ends = len(self.lattice.ends)
         many = -(-max(1, ENDS_PER_QUERY // num_ends) // self.width) * self.width
@@ -140,7 +140,7 @@ class Stages:
             own = self.order[some, None]
             next_ = np.where(allowed, self.order[onward.following], OVER)
             rises: Flags = next_ > own
-            self._check(some, rises, "leads to one of a higher rank, or to none")
+            self._check(some, rises, "leads to one of a higher tier, or to none")
             odd: Flags = allowed & ~np.isfinite(onward.rewards)
             self._check(some, odd, "has an end whose reward is not a finite number")
             arrays = (allowed, onward.following, onward.swaps, onward.rewards, next_ == own)
@@ -277,7 +277,7 @@ def _check_ends(stages: Stages, certificate: Certificate) -> None:
 
 
 def _check_weights(stages: Stages, batch: ContextBatch, certificate: Certificate) -> None:
-    """Raise unless play certainly leaves the rank of contexts with a claim."""
+    """Raise unless play certainly leaves the tier of contexts with a claim."""
     codes = batch.codes
     claimed = np.isfinite(certificate.lower[codes]) | np.isfinite(certificate.upper[codes])
     asked = batch.stays.any(axis=0) & claimed
@@ -287,7 +287,7 @@ def _check_weights(stages: Stages, batch: ContextBatch, certificate: Certificate
     if weights is None:
         message = (
             f"{shown(stages.model.state(int(codes[asked.argmax()])))} may lead to a context of "
-            "its own rank; so the certificate needs weights."
+            "its own tier; so the certificate needs weights."
         )
         raise CertificateError(message)
     least = stages.stages_to_come(batch, weights)
@@ -297,7 +297,7 @@ def _check_weights(stages: Stages, batch: ContextBatch, certificate: Certificate
         code = int(codes[place])
         message = (
             f"weights[{code}] = {float(weights[code])!r} of "
-            f"{shown(stages.model.state(code))} do not show that play leaves its rank: by those "
+            f"{shown(stages.model.state(code))} do not show that play leaves its tier: by those "
             f"that may follow it must be {float(least[place])!r} at least."
         )
         raise CertificateError(message)

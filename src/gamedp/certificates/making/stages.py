@@ -2,7 +2,7 @@
 
 What a solver has proven need not pass the checker to the last digit: it rounds in another order.
 So bounds of a context are taken as they are, or as the checker finds them from those of the
-contexts that follow, whichever are wider. Contexts that lead to each other within a rank have
+contexts that follow, whichever are wider. Contexts that lead to each other within a tier have
 weights, and bounds that are the farther apart, the greater the weight.
 """
 
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 MOST_KEPT = 1 << 20
-"""Largest number of ends times contexts of a rank whose successors are kept in memory."""
+"""Largest number of ends times contexts of a tier whose successors are kept in memory."""
 
 MOST_TOGETHER = 1 << 20
-"""Largest number of ends times contexts of the ranks that are processed together."""
+"""Largest number of ends times contexts of the tiers that are processed together."""
 
 MOST_DOUBLINGS = 40
 """Largest number of doublings of the distance by which bounds miss their proof."""
 
 MOST_SWEEPS = 100_000
-"""Largest number of sweeps over a rank to find weights."""
+"""Largest number of sweeps over a tier to find weights."""
 
 ENOUGH = 4
-"""Number of sweeps over a rank after which larger weights than needed are accepted."""
+"""Number of sweeps over a tier after which larger weights than needed are accepted."""
 
 MOST_POLISHING = 60
-"""Largest number of sweeps over a rank to polish values; each must halve their distance."""
+"""Largest number of sweeps over a tier to polish values; each must halve their distance."""
 
 ROOM = 2.0**-38
 """Relative excess of weights, as a margin for rounding."""
@@ -69,8 +69,8 @@ def certify_stages(solution: StagedSolution) -> Certificate:
     return certificate
 
 
-class _Ranks:
-    """The contexts of some ranks, iterated repeatedly; few answers of the rules are kept."""
+class _Tiers:
+    """The contexts of some tiers, iterated repeatedly; few answers of the rules are kept."""
 
     def __init__(self, stages: Stages, codes: Integers) -> None:
         self.stages = stages
@@ -85,12 +85,12 @@ class _Ranks:
 
 
 class _Certifying:
-    """Bounds and weights found so far, from the lowest rank on."""
+    """Bounds and weights found so far, from the lowest tier on."""
 
     def __init__(self, solution: StagedSolution) -> None:
         self.solution = solution
         self.stages = Stages(solution.model)
-        # To start with, the solver's; those of higher ranks are not looked at.
+        # To start with, the solver's; those of higher tiers are not looked at.
         self.lower, self.upper = solution.lower.copy(), solution.upper.copy()
         over = self.stages.order == OVER
         self.lower[over] = self.upper[over] = self.stages.payoffs[over]
@@ -106,16 +106,16 @@ class _Certifying:
         with np.errstate(all="ignore"):  # what overflows is not proven
             while place < end:
                 first, place = place, place + 1
-                ranks = self._ranks(first, place)
-                if not self._is_known(ranks.codes):
+                tiers = self._tiers(first, place)
+                if not self._is_known(tiers.codes):
                     continue
-                if not any(batch.stays.any() for batch in ranks):
-                    self._bound(ranks)
+                if not any(batch.stays.any() for batch in tiers):
+                    self._bound(tiers)
                     continue
-                # What takes many sweeps is done for many ranks at once.
+                # What takes many sweeps is done for many tiers at once.
                 while place < end and self._fits(first, place + 1):
                     place += 1
-                self._settle(self._ranks(first, place))
+                self._settle(self._tiers(first, place))
         return Certificate(
             rules="stages",
             objective=objective,
@@ -126,26 +126,26 @@ class _Certifying:
         )
 
     def _codes(self, first: int, stop: int) -> Integers:
-        """Return the contexts of the ranks from `first` on, before `stop`."""
+        """Return the contexts of the tiers from `first` on, before `stop`."""
         stages = self.stages
         return stages.codes[stages.offsets[first] : stages.offsets[stop]]
 
-    def _ranks(self, first: int, stop: int) -> _Ranks:
+    def _tiers(self, first: int, stop: int) -> _Tiers:
         """Return some contexts, to iterate over repeatedly."""
-        return _Ranks(self.stages, self._codes(first, stop))
+        return _Tiers(self.stages, self._codes(first, stop))
 
     def _is_known(self, codes: Integers) -> bool:
         """Return whether the solution bounds all of some contexts."""
         return bool(np.isfinite(self.solution.errors[codes]).all())
 
     def _fits(self, first: int, stop: int) -> bool:
-        """Return whether the last one of some ranks can be processed with the others."""
+        """Return whether the last one of some tiers can be processed with the others."""
         size = len(self._codes(first, stop)) * len(self.stages.lattice.ends)
         return size <= MOST_TOGETHER and self._is_known(self._codes(stop - 1, stop))
 
-    def _bound(self, rank: _Ranks) -> None:
-        """Find the bounds of a rank whose contexts do not lead to each other."""
-        for batch in rank:
+    def _bound(self, tier: _Tiers) -> None:
+        """Find the bounds of a tier whose contexts do not lead to each other."""
+        for batch in tier:
             least, most = self._values(batch)
             codes = batch.codes
             self.lower[codes] = np.minimum(self.lower[codes], least)
@@ -162,40 +162,40 @@ class _Certifying:
         )
         return least, -most
 
-    def _settle(self, ranks: _Ranks) -> None:
+    def _settle(self, tiers: _Tiers) -> None:
         """Find weights, and bounds whose distance grows with the weight."""
-        codes = ranks.codes
-        self._weigh(ranks)
-        self._polish(ranks)
+        codes = tiers.codes
+        self._weigh(tiers)
+        self._polish(tiers)
         weights, values = self.weights[codes], self.values[codes]
         below = self._distance_below(codes)
-        # Below each rank, those lower ones have the distance of their largest weights.
+        # Below each tier, those lower ones have the distance of their largest weights.
         heaviest = np.zeros(len(self.stages.offsets))
         np.maximum.at(heaviest, self.stages.order[codes] + 1, weights)
         weights = weights + np.cumsum(heaviest)[self.stages.order[codes]]
         self.lower[codes], self.upper[codes] = values - below, values + below
-        apart = max(0.0, self._missed(ranks)) * (1 + 2.0**-10)
+        apart = max(0.0, self._missed(tiers)) * (1 + 2.0**-10)
         apart += math.ulp(np.abs(values).max(initial=0.0))
         for _ in range(MOST_DOUBLINGS):
             self.lower[codes] = values - below - apart * weights
             self.upper[codes] = values + below + apart * weights
-            if self._missed(ranks) <= 0:
+            if self._missed(tiers) <= 0:
                 return
             apart *= 2
         message = (
             f"the bounds of {type(self.solution.solver).__name__} cannot be certified in "
-            f"{shown(self.solution.model.state(int(codes[0])))}, nor where its rank is the same. "
+            f"{shown(self.solution.model.state(int(codes[0])))}, nor where its tier is the same. "
             "Solve "
             "with a larger tolerance."
         )
         raise CertificateError(message)
 
-    def _polish(self, ranks: _Ranks) -> None:
-        """Polish the values of ranks by sweeps, as long as they converge fast."""
+    def _polish(self, tiers: _Tiers) -> None:
+        """Polish the values of tiers by sweeps, as long as they converge fast."""
         before = np.inf
         for _ in range(MOST_POLISHING):
             change = 0.0
-            for batch in ranks:
+            for batch in tiers:
                 least, most = self._values(batch, (self.values, self.values))
                 middle = least + (most - least) / 2
                 change = max(change, float(np.abs(middle - self.values[batch.codes]).max()))
@@ -211,10 +211,10 @@ class _Certifying:
         distance = np.maximum(self.values - self.lower, self.upper - self.values)[done]
         return float(distance[np.isfinite(distance)].max(initial=0.0))
 
-    def _missed(self, ranks: _Ranks) -> float:
-        """Return the largest miss of bounds of some ranks in their proof; infinite if unknown."""
+    def _missed(self, tiers: _Tiers) -> float:
+        """Return the largest miss of bounds of some tiers in their proof; infinite if unknown."""
         most = -np.inf
-        for batch in ranks:
+        for batch in tiers:
             least, greatest = self._values(batch)
             codes = batch.codes
             missed = np.maximum(self.lower[codes] - least, greatest - self.upper[codes])
@@ -223,40 +223,40 @@ class _Certifying:
             most = max(most, float(missed.max()))
         return most
 
-    def _weigh(self, ranks: _Ranks) -> None:
-        """Find weights: the largest expected numbers of further stages of a rank."""
+    def _weigh(self, tiers: _Tiers) -> None:
+        """Find weights: the largest expected numbers of further stages of a tier."""
         self.has_weights = True
-        largest = int(np.bincount(self.stages.order[ranks.codes]).max())
+        largest = int(np.bincount(self.stages.order[tiers.codes]).max())
         for number in range(MOST_SWEEPS):
-            rise = self._rise(ranks, writes=True)
+            rise = self._rise(tiers, writes=True)
             # Where play surely leaves, it may have left after as many stages as there are contexts.
             if not rise < np.inf or (rise >= 1 and number > largest):
                 break
             # If one more sweep adds at most r < 1, the weights over 1 - r do what is asked of them.
             # Where r is close to 1, they are larger than they must be, and found soon.
             if rise <= 0.5 or (rise < 1 and number >= ENOUGH and number.bit_count() == 1):
-                weights = self.weights[ranks.codes]
+                weights = self.weights[tiers.codes]
                 room = 1 - rise - ROOM * float(weights.max())
                 if room <= 0:
                     continue
-                self.weights[ranks.codes] = weights / room
-                if self._rise(ranks) <= 0:
+                self.weights[tiers.codes] = weights / room
+                if self._rise(tiers) <= 0:
                     return
-                self.weights[ranks.codes] = weights
+                self.weights[tiers.codes] = weights
         message = (
-            f"there is no certificate: no weights show that play leaves the rank of "
-            f"{shown(self.solution.model.state(int(ranks.codes[0])))}, or one of those after it, "
+            f"there is no certificate: no weights show that play leaves the tier of "
+            f"{shown(self.solution.model.state(int(tiers.codes[0])))}, or one of those after it, "
             "however both play. The solver has proven its bounds in another way."
         )
         raise CertificateError(message)
 
-    def _rise(self, ranks: _Ranks, *, writes: bool = False) -> float:
+    def _rise(self, tiers: _Tiers, *, writes: bool = False) -> float:
         """Return by how much weights fall short at most; raise them if `writes` is true.
 
         None is raised before all are compared: so none rises by one or more where play leaves.
         """
         rise, raised = -np.inf, []
-        for batch in ranks:
+        for batch in tiers:
             least = self.stages.stages_to_come(batch, self.weights)
             rise = max(rise, float((least - self.weights[batch.codes]).max()))
             raised.append((batch.codes, least))

@@ -612,7 +612,7 @@ def _rest(shared: Shared, adviser: Adviser, asked: Asked, sheet: Sheet, entries:
     rules = adviser.rules
     key: Hashable = ("rest", rules.rules, sheet)
     find: Callable[..., Rest] = functools.partial(rest_after, adviser.solution, sheet)
-    if rules.rank(sheet) - entries >= EARLY:
+    if rules.tier(sheet) - entries >= EARLY:
         needed = EARLY_BYTES[rules.rules]
         if shared.bytes < needed:
             refuse_in(asked.language, "memory", needed=needed // 1_000_000, boxes=EARLY - 1)

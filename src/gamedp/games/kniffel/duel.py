@@ -341,7 +341,7 @@ def _results(
     columns = tuple(zip(*rows, strict=True)) if rows else ((), (), ())
     kinds = (np.float64, np.int64, np.int64)
     arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    free = np.array([rules.rank(sheet) for sheet in sheets], np.int64)
+    free = np.array([rules.tier(sheet) for sheet in sheets], np.int64)
     return (np.array(offsets), *arrays), free
 
 

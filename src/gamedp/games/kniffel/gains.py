@@ -200,7 +200,7 @@ class _Drawn:
         """Return a sheet with a number of free boxes, and the points so far without the bonus."""
         rules, points = self._rules, 0
         sheet = rules.initial_state()
-        while rules.rank(sheet) > free:
+        while rules.tier(sheet) > free:
             ends = self._ends(sheet)
             chances = np.array(list(ends.values()))
             end = list(ends)[self._rng.choice(len(ends), p=chances / chances.sum())]

@@ -295,7 +295,7 @@ class LastRounds(RestOfCard):
             False,
         )
 
-    def contexts(self) -> dict[str, tuple[int, int]]:
+    def box(self) -> dict[str, tuple[int, int]]:
         return {
             "opponent_to_move": (0, 1),
             "lead": self.leads,
@@ -358,8 +358,8 @@ class AgainstPoints(LastRounds):
     def payoff(self, context: Any, player: int) -> float:
         return self.worth(context.lead + int(self.sheet_payoff(self.sheet(context), 0)))
 
-    def rank(self, context: Any) -> int:
-        return self.sheet_rank(self.sheet(context)) + int(self.free[context.opponent_boxes])
+    def tier(self, context: Any) -> int:
+        return self.sheet_tier(self.sheet(context)) + int(self.free[context.opponent_boxes])
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -427,6 +427,6 @@ class AgainstOpponent(LastRounds):
         worth = self.worth(context.lead + mine - theirs)
         return worth if player == 0 else 1.0 - worth
 
-    def rank(self, context: Any) -> int:
+    def tier(self, context: Any) -> int:
         mine, theirs = self.sheet(context), self.opponent_sheet(context)
-        return self.sheet_rank(mine) + self.sheet_rank(theirs)
+        return self.sheet_tier(mine) + self.sheet_tier(theirs)

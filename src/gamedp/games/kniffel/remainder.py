@@ -221,7 +221,7 @@ class RestOfCard(Kniffel):
     sheet_following = Kniffel.following
     sheet_reward = Kniffel.reward
     sheet_payoff = Kniffel.payoff
-    sheet_rank = Kniffel.rank
+    sheet_tier = Kniffel.tier
     is_sheet = Kniffel.is_state
 
     @property

@@ -191,7 +191,7 @@ class Kniffel:
             language=self.language,
         )
 
-    def contexts(self) -> dict[str, tuple[int, int]]:
+    def box(self) -> dict[str, tuple[int, int]]:
         """Return the least and the greatest value of each field of a sheet."""
         return {
             "upper": (0, self.threshold),
@@ -211,7 +211,7 @@ class Kniffel:
         """Return whether all boxes are filled."""
         return context.boxes == self.all_boxes
 
-    def rank(self, context: Sheet) -> int:
+    def tier(self, context: Sheet) -> int:
         """Return the number of free boxes."""
         # Counts the bits by adding neighbours: pairs, fours, eights; a product adds the bytes.
         free = self.all_boxes - context.boxes

@@ -189,7 +189,7 @@ def early_rest(solution: Any, *, progress: ProgressCallback | None = None) -> Re
     sheets = [Card().sheet(rules)]
     known = set(sheets)
     for sheet in sheets:  # grows during the iteration
-        if rules.rank(sheet) > EARLY:
+        if rules.tier(sheet) > EARLY:
             after = [each for each in _following(solution, sheet) if each not in known]
             known.update(after)
             sheets += after
@@ -261,7 +261,7 @@ class ForTotal(RestOfCard):
         """The number of points that decides the game."""
         return len(self.worths) - 1
 
-    def contexts(self) -> dict[str, tuple[int, int]]:
+    def box(self) -> dict[str, tuple[int, int]]:
         return {
             "points": (0, self.most),
             "upper": self.uppers,
@@ -306,8 +306,8 @@ class ForTotal(RestOfCard):
         upper = self.upper_that_matters(context.upper, context.boxes)
         return Pace(context.points, upper, context.boxes, context.bonus), False
 
-    def rank(self, context: Any) -> int:
-        return self.sheet_rank(self.sheet(context))
+    def tier(self, context: Any) -> int:
+        return self.sheet_tier(self.sheet(context))
 
     def render(self, context: Any) -> str:
         return f"{context.points} points earned; {Kniffel.render(self, self.sheet(context))}"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ForwardPass:
-    """Follows play from context to context, rank by rank."""
+    """Follows play from context to context, tier by tier."""
 
     def __init__(self, solution: Any, policy: Policy | None, counting: Any) -> None:
         if isinstance(solution, StagedSolution):
@@ -60,31 +60,31 @@ class ForwardPass:
         for probability, start in self.model.starts if context is None else [(1.0, context)]:
             if probability > 0:
                 code, swapped = self.model.index(start)
-                rank = int(rules.call("rank", self.model.state(code)))
+                tier = rules.tier(self.model.state(code))
                 zero = np.zeros(1, np.int64)
                 key = zero + code + size * swapped
-                transition = Transitions(zero, key, zero + rank, zero, np.array([probability]))
+                transition = Transitions(zero, key, zero + tier, zero, np.array([probability]))
                 origin = Layer(zero, zero, zero, zero, np.ones(1))
                 off = 0.0 if probability == 1 else 4 * UNIT  # two units in the last place
-                layers.setdefault(rank, Layer()).take(transition, slots, origin, off)
+                layers.setdefault(tier, Layer()).take(transition, slots, origin, off)
         found: dict[int, list[float]] = {}
         error = 0.0
         with ThreadPoolExecutor(processors()) as pool:
             while layers:
-                rank = max(layers)
-                layer = layers.pop(rank)
-                transitions, over, payoffs = self._expand(layer, rank, pool)
+                tier = max(layers)
+                layer = layers.pop(tier)
+                transitions, over, payoffs = self._expand(layer, tier, pool)
                 for total, parts in layer.totals(over, payoffs).items():
                     found.setdefault(total, []).extend(parts)
                     error = max(error, layer.relative_error)
                 after = layer.relative_error + self.unfolded.relative_error
-                for target in np.unique(transitions.ranks).tolist():
-                    part = transitions.some(transitions.ranks == target)
+                for target in np.unique(transitions.tiers).tolist():
+                    part = transitions.some(transitions.tiers == target)
                     layers.setdefault(target, Layer()).take(part, slots, layer, after)
         return Distribution.of(found, error)
 
     def _expand(
-        self, layer: Layer, rank: int, pool: ThreadPoolExecutor
+        self, layer: Layer, tier: int, pool: ThreadPoolExecutor
     ) -> tuple[Transitions, NDArray[np.int64], NDArray[np.int64]]:
         """Return the transitions from a layer; the slots where play ends, with payoffs."""
         firsts = range(0, len(layer.keys), CONTEXTS)
@@ -97,12 +97,12 @@ class ForwardPass:
             over.append(ended + first)
             payoffs.append(paid)
         result = Transitions.joined(transitions)
-        bad = np.flatnonzero(result.ranks >= rank)
+        bad = np.flatnonzero(result.tiers >= tier)
         if len(bad):
             source, target = layer.keys[result.sources[bad[0]]], result.successors[bad[0]]
             message = (
                 f"{shown(self._context(source))} leads to {shown(self._context(target))} of the "
-                f"same rank {rank}. The distribution of a total is found for games whose rank() "
+                f"same tier {tier}. The distribution of a total is found for games whose tier() "
                 "falls with every stage."
             )
             raise UnsupportedProblemError(message)
@@ -134,7 +134,7 @@ class ForwardPass:
         transitions = Transitions(
             sources,
             onward.following[sources, ends] + size * sides,
-            onward.ranks[sources, ends],
+            onward.tiers[sources, ends],
             shifts,
             probabilities,
         )
@@ -301,18 +301,18 @@ def _counted(game: Any, model: StagedModel) -> StagedModel:
 
 
 MOST_TOTALS = 1 << 30
-"""For all contexts of a rank: 8 GiB."""
+"""For all contexts of a tier: 8 GiB."""
 
 
 class Transitions(NamedTuple):
-    """Transitions of play from the contexts of one rank: n of them.
+    """Transitions of play from the contexts of one tier: n of them.
 
-    `sources` are slots of that rank, `successors` keys of contexts, `shifts` what is earned.
+    `sources` are slots of that tier, `successors` keys of contexts, `shifts` what is earned.
     """
 
     sources: NDArray[np.int64]
     successors: NDArray[np.int64]
-    ranks: NDArray[np.int64]
+    tiers: NDArray[np.int64]
     shifts: NDArray[np.int64]
     weights: NDArray[np.float64]
 
@@ -328,7 +328,7 @@ class Transitions(NamedTuple):
 
 @attrs.define(eq=False)
 class Layer:
-    """The reached contexts of one rank, each in a slot, with their totals so far.
+    """The reached contexts of one tier, each in a slot, with their totals so far.
 
     The key of a context is its code, plus the size of the box if the players have changed places.
     The totals ``low .. high`` of a slot begin at ``start`` in the pool.
@@ -435,7 +435,7 @@ def _check_room(wanted: int) -> None:
     """Refuse to make room for so many totals."""
     if wanted > MOST_TOTALS:
         message = (
-            f"the contexts of one rank have {wanted:,} totals from the least of each to its "
+            f"the contexts of one tier have {wanted:,} totals from the least of each to its "
             f"greatest; there is room for {MOST_TOTALS:,}. Count in a larger unit, or let "
             "gamedp.simulate play."
         )

@@ -46,7 +46,7 @@ def distribution(
 ) -> Distribution:
     """Return the distribution of player 0's total: all rewards, and the payoff at the end.
 
-    Contexts are taken by their ranks, from the highest on: for each that is reached, play is
+    Contexts are taken by their tiers, from the highest on: for each that is reached, play is
     followed through the stage to its ends, and its totals are passed on to the contexts after them.
     Only sums and products of positive numbers occur, so the error is relative, and small [1]_,
     but for what is smaller than 1e-300: see :class:`Distribution`. If the solution has proven
@@ -71,7 +71,7 @@ def distribution(
     ------
     UnsupportedProblemError
         If a total is not a whole number, or from 2**53 on; if totals lie too far apart; or if a
-        context leads to one of the same rank.
+        context leads to one of the same tier.
     UnknownStateError
         If there is no such context.
     InvalidParameterError
@@ -157,7 +157,7 @@ def end_probabilities(
 
 
 NOT_REACHED = np.iinfo(np.int64).min
-"""Instead of a rank."""
+"""Instead of a tier."""
 
 
 @shows_progress
@@ -170,7 +170,7 @@ def distributions(
     """Return the distributions of player 0's total from some contexts on.
 
     Each is what :func:`distribution` returns for the context. All are found together, from the end
-    of the game back, in about the time of a single one from the highest rank.
+    of the game back, in about the time of a single one from the highest tier.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def distributions(
     ------
     UnsupportedProblemError
         If a total is not a whole number, or from 2**53 on; if totals lie too far apart; or if a
-        context leads to one of the same rank.
+        context leads to one of the same tier.
     UnknownStateError
         If there is no such context.
 
@@ -205,24 +205,24 @@ def distributions(
     for context in contexts:
         code, swapped = model.index(context)
         wanted.append(code + size * int(swapped))
-    ranks, lowest = _reached(play, wanted)
+    tiers, lowest = _reached(play, wanted)
     slots = np.full(size * model.num_players, -1, np.int32)
     layers: dict[int, Layer] = {}
     found: dict[int, Distribution] = {}
     reporter, left = Reporter(callback_of(progress), "solve"), sorted(lowest)
     with ThreadPoolExecutor(processors()) as pool:
-        for done, rank in enumerate(left):
-            keys = np.flatnonzero(ranks == rank)
+        for done, tier in enumerate(left):
+            keys = np.flatnonzero(tiers == tier)
             slices = [keys[first : first + CONTEXTS] for first in range(0, len(keys), CONTEXTS)]
-            told = f"{len(keys):,} contexts of rank {rank}"
-            parts = pool.map(partial(_pulled, play, rank, layers, slots), slices)
+            told = f"{len(keys):,} contexts of tier {tier}"
+            parts = pool.map(partial(_pulled, play, tier, layers, slots), slices)
             layer = Layer.joined(_reported(parts, partial(reporter.report, done, len(left), told)))
-            layers[rank] = layer
+            layers[tier] = layer
             slots[layer.keys] = np.arange(len(layer.keys))
             for key in set(wanted).intersection(layer.keys.tolist()):
                 totals = layer.totals(slots[[key]].astype(np.int64), np.zeros(1, np.int64))
                 found[key] = Distribution.of(totals, layer.relative_error)
-            needed = min((lowest[later] for later in left[done + 1 :]), default=rank + 1)
+            needed = min((lowest[later] for later in left[done + 1 :]), default=tier + 1)
             layers = {old: layer for old, layer in layers.items() if old >= needed}
     return [found[key] for key in wanted]
 
@@ -234,49 +234,49 @@ def _reported(parts: Iterable[Layer], report: Callable[[], None]) -> Iterator[La
 
 
 def _reached(play: ForwardPass, keys: list[int]) -> tuple[NDArray[np.int64], dict[int, int]]:
-    """Return the rank of each reachable key, and the lowest rank to which each rank leads."""
+    """Return the tier of each reachable key, and the lowest tier to which each tier leads."""
     model, size = play.model, play.model.codec.size
-    ranks = np.full(size * model.num_players, NOT_REACHED)
+    tiers = np.full(size * model.num_players, NOT_REACHED)
     waiting, lowest = set(), {}
     for key in keys:
-        ranks[key] = int(model.rules.call("rank", model.state(key % size)))
-        waiting.add(int(ranks[key]))
+        tiers[key] = model.rules.tier(model.state(key % size))
+        waiting.add(int(tiers[key]))
     while waiting:
-        rank = max(waiting)
-        waiting.remove(rank)
-        lowest[rank] = rank
-        reached = np.flatnonzero(ranks == rank)
+        tier = max(waiting)
+        waiting.remove(tier)
+        lowest[tier] = tier
+        reached = np.flatnonzero(tiers == tier)
         for first in range(0, len(reached), CONTEXTS):
             some = reached[first : first + CONTEXTS]
             onward = model.sweeper.follow(some % size)
             allowed = onward.following >= 0
             after = (onward.following + size * (onward.swaps ^ (some >= size)[:, None]))[allowed]
-            below = onward.ranks[allowed]
+            below = onward.tiers[allowed]
             if not len(below):
                 continue
-            if below.max() >= rank:
+            if below.max() >= tier:
                 context = model.state(int(after[np.argmax(below)]) % size)
                 message = (
-                    f"{shown(context)} is reached from a context of the same rank {rank}. "
-                    "Distributions of totals are found for games whose rank() falls with every "
+                    f"{shown(context)} is reached from a context of the same tier {tier}. "
+                    "Distributions of totals are found for games whose tier() falls with every "
                     "stage."
                 )
                 raise UnsupportedProblemError(message)
-            ranks[after] = below
-            lowest[rank] = min(lowest[rank], int(below.min()))
+            tiers[after] = below
+            lowest[tier] = min(lowest[tier], int(below.min()))
             waiting.update(_distinct(below))
-    return ranks, lowest
+    return tiers, lowest
 
 
-def _distinct(ranks: NDArray[np.int64]) -> list[int]:
-    """Return the distinct ranks; mostly it is one."""
-    some: list[int] = [int(ranks[0])] if (ranks == ranks[0]).all() else np.unique(ranks).tolist()
+def _distinct(tiers: NDArray[np.int64]) -> list[int]:
+    """Return the distinct tiers; mostly it is one."""
+    some: list[int] = [int(tiers[0])] if (tiers == tiers[0]).all() else np.unique(tiers).tolist()
     return some
 
 
 def _pulled(
     play: ForwardPass,
-    rank: int,
+    tier: int,
     layers: dict[int, Layer],
     slots: NDArray[np.int32],
     keys: NDArray[np.int64],
@@ -285,12 +285,12 @@ def _pulled(
     transitions, over, payoffs = play.expand_some(keys)
     result = Layer()
     zeros = np.zeros(len(over), np.int64)
-    certain = Transitions(zeros, keys[over], zeros + rank, payoffs, np.ones(len(over)))
+    certain = Transitions(zeros, keys[over], zeros + tier, payoffs, np.ones(len(over)))
     if len(over):
         one = np.zeros(1, np.int64)
         result.take(certain, slots, Layer(keys[over][:1], one, one, one, np.ones(1)), 0.0)
-    for target in _distinct(transitions.ranks) if len(transitions.ranks) else ():
-        part = transitions.some(transitions.ranks == target)
+    for target in _distinct(transitions.tiers) if len(transitions.tiers) else ():
+        part = transitions.some(transitions.tiers == target)
         layer = layers[target]
         backward = part._replace(
             sources=slots[part.successors].astype(np.int64), successors=keys[part.sources]
@@ -321,13 +321,13 @@ class ExpectedEnds:
 
 
 class _ContextPart(NamedTuple):
-    """The contributions of some contexts of one rank to each of n starts, and their successors."""
+    """The contributions of some contexts of one tier to each of n starts, and their successors."""
 
     counts: NDArray[np.float64]
     rewards: NDArray[np.float64]
     payoffs: NDArray[np.float64]
     following: NDArray[np.int64]
-    ranks: NDArray[np.int64]
+    tiers: NDArray[np.int64]
     weights: NDArray[np.float64]
 
 
@@ -346,7 +346,7 @@ def expected_ends(
     Parameters
     ----------
     solution : StagedSolution
-        The solution of a game for one player, in which each stage leads to a context of lower rank.
+        The solution of a game for one player, in which each stage leads to a context of lower tier.
     starts : sequence of mappings
         The probability of beginning in each context, or the number of times: finite and
         non-negative. The counts are proportional to them. Several starts are followed together, in
@@ -363,7 +363,7 @@ def expected_ends(
     ------
     UnsupportedProblemError
         If the game has more than one player, pays what is not whole on the way to the end of a
-        stage, or leads from a context to one of the same rank.
+        stage, or leads from a context to one of the same tier.
     UnknownStateError
         If there is no such context.
     InvalidParameterError
@@ -401,24 +401,24 @@ def expected_ends(
                 raise InvalidParameterError(message)
             code, _ = model.index(context)
             weights[code, column] += weight
-            rank = int(model.rules.call("rank", model.state(code)))
-            waiting.setdefault(rank, []).append(np.array([code]))
+            tier = model.rules.tier(model.state(code))
+            waiting.setdefault(tier, []).append(np.array([code]))
     reporter, first = Reporter(callback_of(progress), "solve"), max(waiting, default=0)
     counts = np.zeros((len(model.stage.terminals), len(starts)))
     rewards, payoffs = np.zeros(len(starts)), np.zeros(len(starts))
     with ThreadPoolExecutor(processors()) as pool:
         while waiting:
-            rank = max(waiting)
-            codes = np.unique(np.concatenate(waiting.pop(rank)))
+            tier = max(waiting)
+            codes = np.unique(np.concatenate(waiting.pop(tier)))
             slices = [codes[begin : begin + CONTEXTS] for begin in range(0, len(codes), CONTEXTS)]
-            for part in pool.map(_expand, repeat(play), slices, repeat(weights), repeat(rank)):
-                reporter.report(first - rank, first, f"{len(codes):,} contexts of rank {rank}")
+            for part in pool.map(_expand, repeat(play), slices, repeat(weights), repeat(tier)):
+                reporter.report(first - tier, first, f"{len(codes):,} contexts of tier {tier}")
                 counts += part.counts
                 rewards += part.rewards
                 payoffs += part.payoffs
                 weights[part.following] += part.weights
-                for target in np.unique(part.ranks).tolist():
-                    waiting.setdefault(target, []).append(part.following[part.ranks == target])
+                for target in np.unique(part.tiers).tolist():
+                    waiting.setdefault(target, []).append(part.following[part.tiers == target])
     ends = [model.stage.state(index) for index in model.stage.terminals.tolist()]
     return [
         ExpectedEnds(
@@ -431,9 +431,9 @@ def expected_ends(
 
 
 def _expand(
-    play: ForwardPass, codes: NDArray[np.int64], weights: NDArray[np.float64], rank: int
+    play: ForwardPass, codes: NDArray[np.int64], weights: NDArray[np.float64], tier: int
 ) -> _ContextPart:
-    """Play one stage in some contexts of a rank, with the probabilities in `weights` (B, n)."""
+    """Play one stage in some contexts of a tier, with the probabilities in `weights` (B, n)."""
     onward = play.model.sweeper.follow(codes)
     own = weights[codes]
     sources, nodes, probabilities = play.ways(codes, onward)
@@ -441,12 +441,12 @@ def _expand(
     following, seen, places = np.unique(
         onward.following[sources, ends], return_index=True, return_inverse=True
     )
-    ranks = onward.ranks[sources, ends][seen]
-    if len(ranks) and ranks.max() >= rank:
-        context = play.model.state(int(following[np.argmax(ranks)]))
+    tiers = onward.tiers[sources, ends][seen]
+    if len(tiers) and tiers.max() >= tier:
+        context = play.model.state(int(following[np.argmax(tiers)]))
         message = (
-            f"{shown(context)} is reached from a context of the same rank {rank}. What is expected "
-            "is found for games whose rank() falls with every stage."
+            f"{shown(context)} is reached from a context of the same tier {tier}. What is expected "
+            "is found for games whose tier() falls with every stage."
         )
         raise UnsupportedProblemError(message)
     earned = onward.rewards[sources, ends] + play.unfolded.paid[nodes]
@@ -456,7 +456,7 @@ def _expand(
         rewards=earned @ reached,
         payoffs=onward.payoffs[is_over] @ own[is_over],
         following=following,
-        ranks=ranks,
+        tiers=tiers,
         weights=_sums(places, reached, len(following)),
     )
 

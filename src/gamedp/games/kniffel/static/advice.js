@@ -137,12 +137,12 @@ export function working(words, news, left, stop) {
     h("button", { type: "button", class: "tool", "data-key": "stop", onclick: stop }, words.stop));
 }
 
-// How much of a table of `total` ranks is done: of that many boxes, as many sets are filled as binomials count.
+// How much of a table of `total` tiers is done: of that many boxes, as many sets are filled as binomials count.
 function shareOf({ done, total }) {
   let [size, sum] = [1, 0];
-  for (let rank = 0; rank < done; rank++) {
+  for (let tier = 0; tier < done; tier++) {
     sum += size;
-    size *= (total - 1 - rank) / (rank + 1);
+    size *= (total - 1 - tier) / (tier + 1);
   }
   return sum / 2 ** (total - 1);
 }

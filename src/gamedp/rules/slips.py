@@ -47,7 +47,6 @@ ARGUMENTS = {
     "ending_range": ("state", "value"),
     "box": (),
     "stage": (),
-    "box": (),
     "following": ("context", "end"),
     "allows": ("context", "end"),
 }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gamedp.rules.game import Rules
-    from gamedp.tables.numbering import Numbering
+    from gamedp.tables.numbered_plan import NumberedPlan
     from gamedp.tables.plan import Plan
 
 __all__ = ["action_bounds", "verify_samples"]
@@ -47,7 +47,7 @@ def action_bounds(tables: Valued, rules: Rules, state: Any) -> list[tuple[Any, f
 
 def verify_samples(
     tables: Valued,
-    plan: Plan | Numbering,
+    plan: Plan | NumberedPlan,
     made: list[int],
     samples: int,
     generator: np.random.Generator,
@@ -69,7 +69,7 @@ def verify_samples(
 
 def _drawn(
     tables: Valued,
-    plan: Plan | Numbering,
+    plan: Plan | NumberedPlan,
     made: list[int],
     sizes: list[int],
     generator: np.random.Generator,
@@ -100,7 +100,7 @@ def _drawn(
     return state if is_one else None
 
 
-def _played(plan: Plan | Numbering, made: list[int], generator: np.random.Generator) -> Any:
+def _played(plan: Plan | NumberedPlan, made: list[int], generator: np.random.Generator) -> Any:
     """Return the first position of random play that the tables have, None if there is none."""
     pairs = plan.rules.initial()
     state = plan.rules.canonical(pairs[int(generator.integers(len(pairs)))][1])[0]

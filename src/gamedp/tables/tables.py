@@ -27,7 +27,7 @@ from gamedp.runtime.files import as_path
 from gamedp.tables.blocks import PARTS, KeptParts, TierBlock, bytes_of
 from gamedp.tables.checking import action_bounds, verify_samples
 from gamedp.tables.filling import Filler
-from gamedp.tables.numbering import Numbering
+from gamedp.tables.numbered_plan import NumberedPlan
 from gamedp.tables.plan import Plan
 from gamedp.tables.whole_numbers import WholeFiller, WholeNumbers
 
@@ -44,9 +44,9 @@ PLAN = "plan.blocks"
 """The file of a folder that is written first and then never changed."""
 
 
-def plan_of(game: Any, packed: Integers | None = None) -> Plan | Numbering:
-    """Return where each position of a game stands, see `Plan.of` and `Numbering.of`."""
-    kind: type[Plan | Numbering] = Numbering if hasattr(game, "tier_size") else Plan
+def plan_of(game: Any, packed: Integers | None = None) -> Plan | NumberedPlan:
+    """Return where each position of a game stands, see `Plan.of` and `NumberedPlan.of`."""
+    kind: type[Plan | NumberedPlan] = NumberedPlan if hasattr(game, "tier_size") else Plan
     return kind.of(game, packed)
 
 
@@ -59,7 +59,7 @@ class Tables:
     ----------
     game
     folder : Path
-    plan : Plan or Numbering
+    plan : Plan or NumberedPlan
         Where each position stands.
     tolerance : float
         The largest width of bounds.
@@ -76,7 +76,7 @@ class Tables:
     def __init__(
         self,
         folder: Path,
-        plan: Plan | Numbering,
+        plan: Plan | NumberedPlan,
         tolerance: float,
         block_size: int,
         *,

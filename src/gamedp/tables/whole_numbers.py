@@ -32,7 +32,7 @@ from gamedp.searchers.driver import Driver, Loop, OutOfTime, SearchBudget
 from gamedp.searchers.position_loop import CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear
-from gamedp.tables.numbering import number_in_tier
+from gamedp.tables.numbered_plan import number_in_tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.options import CompileMode
     from gamedp.tables.blocks import TierBlock
-    from gamedp.tables.numbering import Numbering
+    from gamedp.tables.numbered_plan import NumberedPlan
 
 __all__ = ["WholeFiller", "WholeNumbers"]
 
@@ -125,13 +125,13 @@ class WholeNumbers:
 
     Parameters
     ----------
-    plan : Numbering
+    plan : NumberedPlan
     opened : callable
         Returns the block of a tier.
 
     Attributes
     ----------
-    plan : Numbering
+    plan : NumberedPlan
     top : int
         The highest tier that a search may look at; -1 for none.
     values : (N,) int8
@@ -145,7 +145,7 @@ class WholeNumbers:
         Whether each block has been read, or computed.
     """
 
-    def __init__(self, plan: Numbering, opened: Callable[[int], TierBlock]) -> None:
+    def __init__(self, plan: NumberedPlan, opened: Callable[[int], TierBlock]) -> None:
         self._opened = opened
         self.plan = plan
         self.sizes = plan.sizes

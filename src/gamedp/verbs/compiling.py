@@ -103,7 +103,7 @@ def compile(
         from gamedp.stages.compile import compile_staged
 
         if states != "reachable":
-            message = f"states is for ordinary games; {type(game).__name__} declares its contexts."
+            message = f"states is for ordinary games; {type(game).__name__} is a game of stages."
             raise InvalidParameterError(message)
         return compile_staged(game, compile=compile, progress=report)
     from gamedp.compiler.build import compile_game

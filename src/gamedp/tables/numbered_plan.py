@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.arrays import Integers
 
-__all__ = ["NUMBERS", "Numbering", "number_in_tier"]
+__all__ = ["NUMBERS", "NumberedPlan", "number_in_tier"]
 
 NUMBERS = ("tier", "tier_size", "tier_index", "tier_state", "settled")
 """Methods of a game that numbers its positions."""
 
 
 @attrs.frozen(eq=False)
-class Numbering:
+class NumberedPlan:
     """The tiers of a game, from 0 up, as it numbers their positions; each is one block.
 
     Attributes
@@ -51,7 +51,7 @@ class Numbering:
     stores = ("int8",)
 
     @classmethod
-    def of(cls, game: Any, packed: Integers | None = None) -> Numbering:
+    def of(cls, game: Any, packed: Integers | None = None) -> NumberedPlan:
         """Return the numbering of a game: up to the tier in which it begins, as far as it goes.
 
         Parameters

@@ -692,15 +692,11 @@ def _context_reward(self: Any, context: Any, end: Any, player: int) -> float:  #
     return 0.0
 
 
-def _tier(self: Any, context: Any) -> int:  # noqa: ARG001
-    return 0
-
-
 STAGED_DEFAULTS: dict[str, Callable[..., Any]] = {
     "allows": _allows,
     "reward": _context_reward,
     "canonical": DEFAULTS["canonical"],
-    "tier": _tier,
+    "tier": SEARCH_DEFAULTS["tier"],
     "is_state": DEFAULTS["is_state"],
 }
 """The optional methods, each with its default; within what numba compiles."""

@@ -266,9 +266,11 @@ RANKS = ["mpiexec", "-n", "3", sys.executable, "-m", "mpi4py.futures"]
     [("mpi4py", MPI, RANKS), ("distributed", DASK, [sys.executable])],
 )
 def test_clusters_make_the_same_bytes(package, program, command, whole, tmp_path):
-    if importlib.util.find_spec(package) is None or shutil.which(command[0]) is None:
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    first = shutil.which(command[0], path=beside)
+    if importlib.util.find_spec(package) is None or first is None:
         pytest.skip(f"{package} is not installed")
     script = Path(tmp_path / "program.py")
     script.write_text(textwrap.dedent(program), encoding="utf-8")
-    subprocess.run([*command, script, tmp_path / "made"], check=True, cwd=tmp_path)
+    subprocess.run([first, *command[1:], script, tmp_path / "made"], check=True, cwd=tmp_path)
     assert digest(tmp_path / "made") == digest(whole.folder)

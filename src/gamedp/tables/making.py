@@ -170,28 +170,57 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     """Value all positions of a game, tier by tier, and keep them in a folder.
 
     For games of one player or two opponents that say in which order their positions can be valued,
-    and where these are, by two methods besides the rules:
+    by a method besides the rules:
 
     ``tier(state) -> int``
-        Never rises along play. It must answer in the whole box, and should read few fields, each as
-        ``state.name``. A state and its representative, by ``canonical``, are of one tier.
+        Never rises along play. A state and its representative, by ``canonical``, are of one tier.
+
+    And where they are, in one of two ways. The first is for all such games:
+
     ``box() -> dict``
         The range ``(first, last)`` of each field of the positions in which play goes on, by its
         name. ``is_state(state)`` says which combinations are positions; all, if it is left out.
+        ``tier`` must answer in the whole box, and should read few fields, each as ``state.name``.
 
-    A tier is a block, or several if it has more than `block_size` places: it is cut between values
-    of the fields that ``tier`` reads, where play does not lead across if possible. Each block is
-    explored and solved as a model of its own, which must fit in memory, with the values of lower
-    tiers as ends and their errors in its bounds. It is written as one file with a checksum when it
-    is complete: after an interruption, of whatever kind, the same call goes on. It makes files
-    again that are damaged. The bytes depend on the game, `tolerance` and `block_size` alone.
+    A tier is then a block, or several if it has more than `block_size` places: it is cut between
+    values of the fields that ``tier`` reads, where play does not lead across if possible. Each
+    block is explored and solved as a model of its own, which must fit in memory, with the values of
+    lower tiers as ends and their errors in its bounds.
+
+    The second way is for two players without chance whose payoffs are whole numbers that add up to
+    0: the game numbers the positions of each tier, from tier 0 up, whatever has been won in them.
+    Such tables take a byte a position, have no error, and are read by searches.
+
+    ``tier_size(tier) -> int``
+        The number of positions of a tier; 0 for one without a table.
+    ``tier_index(state) -> int``
+        The number of the position among these, seen from the player to move.
+    ``tier_state(tier, index) -> state``
+        A position with this number, in which player 0 moves and nothing is settled.
+    ``settled(state, player) -> float``
+        The settled winnings of `player`: the value of the state is their sum with the table's.
+    ``next_in_tier(state) -> state``, optional
+        The same as ``tier_state`` for the number after that of `state`, where that is faster.
+    ``ending_range(state, value) -> (low, high)``, optional
+        Bounds of the mover's value in `state`, if that in the table is `value`; where it is left
+        out, what is settled plus `value`.
+
+    The positions of such a tier are valued in the order of their numbers, by threads. So an action
+    that stays in the tier should lead to a smaller number, whose value is known by then. Otherwise
+    the position has to wait and is looked at twice, which takes longer and changes nothing else.
+
+    Each block is written as one file with a checksum when it is complete: after an interruption, of
+    whatever kind, the same call goes on. It makes files again that are damaged. The bytes depend on
+    the game, `tolerance` and `block_size` alone. In the end some positions are verified.
 
     Parameters
     ----------
     game
-        Its rules must be compilable, and its states NamedTuples of ints and tuples of ints.
-    folder : str or Path
-        New, or one in which tables of the game have been begun.
+        Without numbers of its own, its rules must be compilable, and its states NamedTuples of ints
+        and tuples of ints.
+    folder : str or Path, optional
+        New, or one in which tables of the game have been begun. Without one, the tables are in a
+        temporary folder, which is removed with them.
     last_tier : int, optional
         The highest tier to make; all, if not given.
     tolerance : float
@@ -202,12 +231,16 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     executor : concurrent.futures.Executor, optional
         Its workers make the blocks of a tier side by side, such as those of a
         ``ProcessPoolExecutor``. They must reach the folder, and processes must be able to import
-        the game's class. If not given, blocks are made here, one after the other.
+        the game's class. If not given, blocks are made here, one after the other. Numbered
+        positions are valued by its threads, if it has threads; if not given, by one for each
+        processor.
     max_bytes : float, optional
         Limit of the memory of the model of a block, for each worker; nine tenths of the free
         memory, if not given.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`; "never" is for numbered positions alone.
     max_seconds : float
-        The time limit, looked at after each block.
+        The time limit, looked at after each block, and within those of numbered positions.
     progress : callable or bool, optional
         As for :func:`gamedp.solve`.
 
@@ -218,7 +251,8 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     Raises
     ------
     UnsupportedProblemError
-        If the game lacks a method, or play can stay in a tier for ever.
+        If the game lacks a method, or play can stay in a tier for ever. If it numbers its
+        positions, also if one can come again, or a value is no whole number of a byte.
     InvalidModelError
         If the methods contradict the rules, which the message shows by a state and an action.
     CompilationError
@@ -241,6 +275,13 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     ...     tables = gamedp.tables.tabulate(Wubbel.pig(20), folder)
     ...     round(tables.value(), 6), tables.width < 1e-6, tables.best_actions((0, 0, 18, 11))
     (0.615559, True, [0])
+    >>> from gamedp.games.mancala import Mancala
+    >>> game = Mancala(pits=3, stones=2)
+    >>> tables = gamedp.tables.tabulate(game, last_tier=4)
+    >>> tables.bounds(game.position((0, 1, 0), (0, 2, 1)))
+    (-2.0, -2.0)
+    >>> gamedp.searchers.AlphaBeta(endings=tables).search(game).value()
+    0.0
     """
     numbers: dict[str, Any] = {"tolerance": tolerance, "max_seconds": max_seconds}
     for name, number in numbers.items():

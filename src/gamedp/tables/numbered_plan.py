@@ -143,7 +143,7 @@ class NumberedPlan:
                 f"{len(self.sizes) - 1}."
             )
             raise UnknownStateError(message)
-        return tier, number_in_tier(self.rules.game, state, self.sizes)
+        return tier, number_in_tier(self.rules.game, state, tier, self.sizes)
 
     def state(self, level: int, place: int) -> Any:
         """Return the position with a number, after a check that it has that number."""
@@ -169,7 +169,7 @@ class NumberedPlan:
         return (low, high) if self.rules.player(state) == 0 else (-high, -low)
 
 
-def number_in_tier(game: Any, state: Any, sizes: Integers) -> int:
+def number_in_tier(game: Any, state: Any, tier: int, sizes: Integers) -> int:
     """Return the number of a position in its tier.
 
     Raises
@@ -177,7 +177,6 @@ def number_in_tier(game: Any, state: Any, sizes: Integers) -> int:
     InvalidModelError
         If its tier, or that number, does not exist.
     """
-    tier = int(game.tier(state))
     if not 0 <= tier < len(sizes):
         message = f"{shown(state)} is of tier {tier}; there are tiers 0 to {len(sizes) - 1}."
         raise InvalidModelError(message)

@@ -152,12 +152,13 @@ class WholeNumbers:
         blocks = -(-plan.sizes // BLOCK)
         self.offsets = (np.cumsum(blocks) - blocks) * BLOCK
         self._blocks = blocks
+        self._ends = np.cumsum(blocks).tolist()
         self.top = -1
         self.values, self.present = np.zeros(0, np.int8), np.zeros(0, np.bool_)
 
     def reserve(self, top: int) -> None:
         """Make room for the tiers up to one; it takes no memory yet."""
-        count = int(self._blocks[: top + 1].sum())
+        count = self._ends[top] if top >= 0 else 0
         if count > len(self.present):
             values, present = allocate_lazily((count * BLOCK,), np.int8), np.zeros(count, np.bool_)
             for block in np.flatnonzero(self.present).tolist():
@@ -228,7 +229,7 @@ class WholeNumbers:
         game = rules.game
         for each in (state, *after):
             if not game.is_terminal(each) and game.tier(each) <= self.top:
-                number_in_tier(game, each, self.sizes)
+                number_in_tier(game, each, int(game.tier(each)), self.sizes)
         disagree(f"at the tables, after {shown(state)}", None)
 
 
@@ -413,7 +414,7 @@ class Worker(Driver):
                     f"{self._tier} before."
                 )
                 raise InvalidModelError(message)
-            number_in_tier(rules.game, after, self._values.sizes)
+            number_in_tier(rules.game, after, tier, self._values.sizes)
 
     def _check_numbers(self) -> None:
         """Raise the error of numbers whose positions have other numbers."""
@@ -455,7 +456,8 @@ class Worker(Driver):
         for choice in expansion.choices:
             for successor, _ in choice.outcomes:
                 if not rules.game.is_terminal(successor):
-                    number_in_tier(rules.game, successor, self._values.sizes)
+                    tier = int(rules.game.tier(successor))
+                    number_in_tier(rules.game, successor, tier, self._values.sizes)
                     for player in range(2):
                         rules.game.settled(successor, player)
         disagree(f"in {shown(state)}", error)

@@ -110,10 +110,11 @@ class Sides:
         swaps = self.model.has_swaps
         columns = np.empty((self.model.num_states, 4))
         for number, direction in enumerate(self.directions):
-            columns[:, number] = columns[:, 2 + number] = direction.bound
+            columns[:, number] = after = direction.bound
             if swaps:
                 with np.errstate(all="ignore"):  # infinite bounds stay what they are
-                    columns[:, 2 + number] = after_swap(direction, direction.inequalities[0])
+                    after = after_swap(direction, direction.inequalities[0])
+            columns[:, 2 + number] = after
         return columns
 
 

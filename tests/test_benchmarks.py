@@ -42,7 +42,7 @@ EXPECTED = {
     "sweep": (6, 4, 2),
     "methods": (60, 60, 60),
     "start": (5, 2, 2),
-    "memory": (5, 0, 0),
+    "memory": (6, 0, 0),
     "graph": (2, 2, 2),
     "referee": (3, 1, 1),
     "server": (4 + LINUX, 1, 1),

@@ -38,7 +38,8 @@ class Block(NamedTuple):
 
     The value of choice c is ``constants[c] + discount * sum(probabilities * values[successors])``.
     A separate type from :class:`gamedp.bellman.equation.Equation`, because it is refilled again and
-    again: arrays may be longer than needed, and there is more about choices, for proofs.
+    again: arrays may be longer than needed, and there is more about choices, for proofs. All that
+    is 0 for a choice that stays in the component: zeros that are never written take no memory.
 
     Attributes
     ----------
@@ -51,13 +52,14 @@ class Block(NamedTuple):
     constants : (C,)
         The reward of a choice, and the contribution of successors outside the component.
     sizes : (C,)
-        The same with the absolute values of all terms.
+        The same with the absolute values of all terms; 0 if that is the constant's own absolute
+        value, see :func:`size_of`.
     slacks : (C,)
         The part of the successors outside in ``sum(|P| * errors)``; the possible loss of products
         at the end of the number range; and the possible error of the constant, if it is more than a
         reward: then there is no discount.
-    counts : (C,)
-        The total number of successors of the choice.
+    outer : (C,)
+        The number of successors outside the component.
     leaving : (C,)
         The probability that the choice leaves the component.
     probabilities : (T,)
@@ -70,7 +72,7 @@ class Block(NamedTuple):
     constants: Floats
     sizes: Floats
     slacks: Floats
-    counts: Floats
+    outer: Floats
     leaving: Floats
     probabilities: Floats
 
@@ -103,15 +105,33 @@ def reserve(num_states: int, num_choices: int, num_transitions: int, equation: E
         np.empty(num_states),
         np.empty(num_states, np.uintp),
         np.empty(num_choices),
-        np.empty(num_choices),
-        np.empty(num_choices),
-        np.empty(num_choices),
-        np.empty(num_choices),
+        np.zeros(num_choices),
+        np.zeros(num_choices),
+        np.zeros(num_choices),
+        np.zeros(num_choices),
         np.empty(num_transitions),
     )
 
 
 reserve_jit = compiled(reserve)
+
+
+def size_of(block: Block, choice: int) -> float:
+    """Return the sum of the absolute values of a choice's constant terms."""
+    size = block.sizes[choice]
+    return float(size if size != 0.0 else abs(block.constants[choice]))
+
+
+size_of_jit = inlined(size_of)
+
+
+def put(column: Floats, place: int, number: float) -> None:
+    """Write a number unless it is there: not the zeros of a new column."""
+    if column[place] != number:
+        column[place] = number
+
+
+put_jit = inlined(put)
 
 
 def gather(
@@ -152,7 +172,7 @@ def gather(
         for choice in range(first_choice, last_choice):
             first_t = next_t
             next_t = np.uintp(graph.transition_offsets[ONE + choice])
-            total = size = slack = leaving = 0.0
+            total = size = slack = outer = leaving = 0.0
             some = False
             for t in range(first_t, next_t):
                 successor = np.uintp(graph.successors[t])
@@ -172,6 +192,7 @@ def gather(
                     size += abs(term)
                     slack += abs(probability) * errors[successor]
                     leaving += abs(probability)
+                    outer += 1.0
                     some |= values[successor] != 0.0
                     if errors[successor] > outside:
                         outside = errors[successor]
@@ -180,11 +201,13 @@ def gather(
             constant, constant_size = equation.constants[choice], abs(equation.sizes[choice])
             if constant_size != abs(constant):
                 slack += (float(next_t - first_t) + 8.0) * UNIT * constant_size
-            block.constants[num_choices] = constant + equation.discount * total
-            block.sizes[num_choices] = constant_size + equation.discount * size
-            block.slacks[num_choices] = slack
-            block.counts[num_choices] = next_t - first_t
-            block.leaving[num_choices] = leaving
+            constant += equation.discount * total
+            size = constant_size + equation.discount * size
+            block.constants[num_choices] = constant
+            put_jit(block.sizes, num_choices, size if size != abs(constant) else 0.0)
+            put_jit(block.slacks, num_choices, slack)
+            put_jit(block.outer, num_choices, outer)
+            put_jit(block.leaving, num_choices, leaving)
             num_choices += ONE
             inner.transition_offsets[num_choices] = num_transitions
         inner.choice_offsets[position - first + 1] = num_choices

@@ -24,13 +24,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.bellman.blocks import (
-    NUMBERS,
     VALUE,
     WEIGHT,
     Block,
     gather_jit,
     lead_out_jit,
-    reserve_jit,
+    size_of_jit,
     sweep_jit as sweep_with_weights_jit,
 )
 from gamedp.bellman.sparse_elimination import STAYS, TOO_EXPENSIVE, eliminate_jit
@@ -209,33 +208,25 @@ chooser_jit = compiled(chooser)
 def take(
     start: int,
     stop: int,
-    num_choices: int,
-    num_transitions: int,
     equation: Equation,
     swaps: bool,
     values: Floats,
     errors: Floats,
-) -> tuple[Block, Floats, int, float]:
-    """Gather the component ``order[start:stop]`` into a block of its own, before its first sweep.
+    block: Block,
+) -> tuple[int, float]:
+    """Gather the component ``order[start:stop]`` into a new block, before its first sweep.
 
     Returns
     -------
-    block : Block
-    numbers : (NUMBERS, S)
-        The present values, and otherwise zeros.
     who : int
         Who chooses, see :func:`chooser`.
     outside : float
         The largest error of a successor outside.
     """
     size = stop - start
-    block = reserve_jit(size, num_choices, num_transitions, equation)
     _, outside = gather_jit(start, stop, start, stop, equation, values, errors, block)
-    numbers = np.zeros((NUMBERS, size))
-    for number in range(size):
-        numbers[VALUE, number] = values[equation.order[start + number]]
     begin_jit(size, block)
-    return block, numbers, chooser_jit(size, block, swaps), outside
+    return chooser_jit(size, block, swaps), outside
 
 
 take_jit = compiled(take)
@@ -416,7 +407,8 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
                 )
                 weight = 1.0 + discount * length
                 # A choice that is worse by more does no harm, however much longer it takes.
-                if weight > longest and worse <= TIE * max(scale, block.sizes[choice]) * weight:
+                size = max(scale, size_of_jit(block, choice))
+                if weight > longest and worse <= TIE * size * weight:
                     longest = weight
                     block.policy[state] = choice
                     changed += 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.bellman.blocks import ERROR, VALUE, WEIGHT
+from gamedp.bellman.blocks import ERROR, VALUE, WEIGHT, size_of_jit
 from gamedp.bellman.sparse_elimination import FAINT, LARGE_ERROR, NEGLIGIBLE_UNDERFLOW
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import compiled
@@ -53,7 +53,7 @@ def lay_out(size: int, discount: float, block: Block, matrix: Floats, costs: Flo
         first = graph.transition_offsets[choice]
         last = graph.transition_offsets[choice + ONE]
         total = block.leaving[choice]
-        outside = block.counts[choice] - float(last - first)
+        outside = block.outer[choice]
         cost = 4.0 + (outside + 2.0 if outside > 0.0 else 0.0) + (3.0 if discount < 1.0 else 0.0)
         for t in range(first, last):
             successor = np.uintp(graph.successors[t])
@@ -62,12 +62,12 @@ def lay_out(size: int, discount: float, block: Block, matrix: Floats, costs: Flo
             matrix[state, successor] += discount * block.probabilities[t]
             total += block.probabilities[t]
         if total != 1.0:
-            clear = clear and abs(total - 1.0) <= (block.counts[choice] + 8.0) * UNIT
+            clear = clear and abs(total - 1.0) <= (float(last - first) + outside + 8.0) * UNIT
             cost += abs(total - 1.0) / UNIT
         matrix[state, size + AWAY] = (1.0 - discount) + discount * block.leaving[choice]
         matrix[state, size + GAIN] = block.constants[choice]
         matrix[state, size + LENGTH] = 1.0
-        matrix[state, size + SIZE] = block.sizes[choice]
+        matrix[state, size + SIZE] = size_of_jit(block, choice)
         matrix[state, size + INHERITED] = discount * block.slacks[choice]
         costs[state] = cost
     return clear

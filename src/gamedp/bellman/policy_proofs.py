@@ -112,7 +112,7 @@ def mirrored(size: int, block: Block) -> Block:
         result.constants[number] = sign * block.constants[choice]
         result.sizes[number] = block.sizes[choice]
         result.slacks[number] = block.slacks[choice]
-        result.counts[number] = block.counts[choice]
+        result.outer[number] = block.outer[choice]
         result.leaving[number] = block.leaving[choice]
         choices.choice_offsets[number + ONE] = number + ONE
         choices.transition_offsets[number + ONE] = place

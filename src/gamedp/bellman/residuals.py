@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.bellman.blocks import NUMBERS, VALUE, WEIGHT, isolate_jit
+from gamedp.bellman.blocks import NUMBERS, VALUE, WEIGHT, isolate_jit, size_of_jit
 from gamedp.bellman.equation import ONE
 from gamedp.runtime.floats import LEAST, TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
@@ -327,7 +327,8 @@ def check(
             size = 0.0
             inside = 0.0
             weight = 0.0
-            for t in range(inner.transition_offsets[choice], inner.transition_offsets[choice + 1]):
+            first_t, next_t = inner.transition_offsets[choice], inner.transition_offsets[choice + 1]
+            for t in range(first_t, next_t):
                 successor = inner.successors[t]
                 term = block.probabilities[t] * numbers[VALUE, successor]
                 probability = abs(block.probabilities[t])
@@ -335,11 +336,11 @@ def check(
                 size += abs(term)
                 inside += probability
                 weight += probability * numbers[WEIGHT, successor]
-            size = block.sizes[choice] + equation.discount * size
+            size = size_of_jit(block, choice) + equation.discount * size
             result = sign * (block.constants[choice] + equation.discount * total)
             # The growth of the errors outside on this step, and rounding.
             slack = equation.discount * (block.slacks[choice] + inside * outside) - outside
-            count = block.counts[choice] + 8.0
+            count = float(next_t - first_t) + block.outer[choice] + 8.0
             rounding = count * (UNIT * (size + 2.0 * outside) + TINY)
             slack += rounding
             fall = its_weight - equation.discount * weight * (1.0 + count * UNIT)

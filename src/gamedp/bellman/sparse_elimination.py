@@ -56,7 +56,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.bellman.blocks import ERROR, VALUE, WEIGHT
+from gamedp.bellman.blocks import ERROR, VALUE, WEIGHT, size_of_jit
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import compiled, inlined
 
@@ -171,7 +171,7 @@ def eliminate(
         gain = block.constants[choice]
         length = 1.0
         leaving = (1.0 - discount) + discount * block.leaving[choice]
-        size = block.sizes[choice]
+        size = size_of_jit(block, choice)
         inherited = discount * block.slacks[choice]
         if size > 0.0 or inherited > 0.0:
             earns = True
@@ -194,14 +194,14 @@ def eliminate(
             else:
                 after[num_after] = successor
                 num_after += ONE
-        outside = block.counts[choice] - float(last - first)
+        outside = block.outer[choice]
         if outside > 0.0:
             cost += outside + 2.0
         if discount < 1.0:
             cost += 3.0
         if total != 1.0:
             # For probabilities that are scaled; if they are far from a sum of one, what is meant?
-            vague = vague or abs(total - 1.0) > (block.counts[choice] + 8.0) * UNIT
+            vague = vague or abs(total - 1.0) > (float(last - first) + outside + 8.0) * UNIT
             cost += abs(total - 1.0) / UNIT
         while num_before > 0:
             middle = before[0]

@@ -281,29 +281,38 @@ def quotient(
     num_states = number + len(ends)
     choice_offsets, small_players = choice_offsets[: num_states + 1], small_players[:num_states]
     num_choices = int(choice_offsets[-1])
-    choice_of = np.empty(num_choices, np.int64)
-    transition_offsets = np.empty(num_choices + 1, np.int64)
-    successors = np.empty(num_transitions, dtype)
-    probabilities = np.empty(num_transitions)
-    small_rewards = np.empty(num_choices)
-    quotient_kernels.copy_choices_jit(
-        model.choice_offsets,
-        model.transition_offsets,
-        model.successors,
-        model.probabilities,
-        rewards,
-        known,
-        keep,
-        class_of,
-        ends,
-        choice_offsets,
-        np.empty(number, np.int64),
-        choice_of,
-        transition_offsets,
-        successors,
-        probabilities,
-        small_rewards,
-    )
+    if same := labels is None and num_choices == model.num_choices:
+        # Nothing is merged or cut off: but for the numbers of states, the arrays are the model's.
+        choice_of = np.arange(num_choices)
+        transition_offsets, probabilities = model.transition_offsets, model.probabilities
+        small_rewards = rewards if len(rewards) == num_choices else np.zeros(num_choices)
+        number_of = np.where(class_of >= 0, class_of, number + np.searchsorted(ends, known))
+        same = num_states == len(number_of) and (number_of == np.arange(num_states)).all()
+        successors = model.successors if same else number_of.astype(dtype)[model.successors]
+    else:
+        choice_of = np.empty(num_choices, np.int64)
+        transition_offsets = np.empty(num_choices + 1, np.int64)
+        successors = np.empty(num_transitions, dtype)
+        probabilities = np.empty(num_transitions)
+        small_rewards = np.empty(num_choices)
+        quotient_kernels.copy_choices_jit(
+            model.choice_offsets,
+            model.transition_offsets,
+            model.successors,
+            model.probabilities,
+            rewards,
+            known,
+            keep,
+            class_of,
+            ends,
+            choice_offsets,
+            np.empty(number, np.int64),
+            choice_of,
+            transition_offsets,
+            successors,
+            probabilities,
+            small_rewards,
+        )
     small = Model.unchecked(
         choice_offsets=choice_offsets,
         transition_offsets=transition_offsets,
@@ -318,4 +327,6 @@ def quotient(
         initial_probabilities=np.ones(1),
         num_players=model.num_players,
     )
+    if same:
+        object.__setattr__(small, "structure", model.structure)  # known, as a rule
     return Quotient(small, class_of, choice_of)

@@ -199,7 +199,7 @@ class _Quick:
         for inequality in direction.inequalities:
             if inequality.rests is not None or inequality.other_rests is not None:
                 return None
-            its_bounds = following(model, direction, inequality)
+            its_bounds = _following(model, direction, inequality)
             rewards = model.rewards if inequality.rewarded else np.zeros(1)
             if not (_is_calm(its_bounds) and _is_calm(rewards)):
                 return None
@@ -211,16 +211,21 @@ class _Quick:
         return cls(direction, bounds, ranks, rewarded)
 
 
-def following(model: Model, direction: Direction, inequality: Inequality) -> Floats:
-    """Return the bounds, and those that hold after a change of places, rounded down."""
+def _following(model: Model, direction: Direction, inequality: Inequality) -> Floats:
+    """Return the bounds, and those that hold after a change of places."""
     if not model.has_swaps:
         return inequality.bound
+    return np.concatenate([inequality.bound, after_swap(direction, inequality)])
+
+
+def after_swap(direction: Direction, inequality: Inequality) -> Floats:
+    """Return the bounds that hold after a change of places, rounded down; (S,)."""
     opposite = -inequality.other
     if direction.constant != 0:
         opposite, lost = two_sum(opposite, np.full(1, direction.constant))
         over = np.flatnonzero(lost < 0)
         opposite[over] = np.nextafter(opposite.take(over), -np.inf)
-    return np.concatenate([inequality.bound, opposite])
+    return opposite
 
 
 def _is_calm(numbers: Floats) -> bool:

@@ -442,11 +442,10 @@ def certified_along_policy(
         return None  # what is infinite takes more than a policy
     via = np.tile(np.asarray(solution.policy, np.int64), (2, 1))
     fails = np.empty_like(sides.required)
-    columns = sides.columns()
     discount = sides.directions[0].discount
     with np.errstate(all="ignore"):  # what overflows fails
         count = kernels.look_along_jit(
-            sides.equation, columns, discount, sides.required, via, fails
+            sides.equation, sides.columns(), discount, sides.required, via, fails
         )
     ranks = _ranks(sides, via) if sides.ranked else None
     if sides.ranked and ranks is None:
@@ -493,8 +492,9 @@ def _widened(sides: Sides, via: Integers, fails: Flags) -> Floats | None:
 def _ranks(sides: Sides, via: Integers) -> Integers | None:
     """Return the ranks of the nodes by the policy; None if a node that needs one has none."""
     free = np.array([[direction.ending is Ending.FREE] for direction in sides.directions])
-    ranks = np.stack([np.where(each.ranks[0] == 0, 0, NONE) for each in sides.directions])
-    ranks[free[:, 0]] = NONE
+    ranks = np.full(sides.required.shape, NONE)
+    for number, direction in enumerate(sides.directions):
+        ranks[number, (direction.ranks[0] == 0) & ~free[number]] = 0
     needed = sides.active & ~free & (ranks == NONE)
     content = _content(sides)
     for candidates in (needed & ~content, needed):

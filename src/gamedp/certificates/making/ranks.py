@@ -16,7 +16,7 @@ import numpy as np
 from gamedp.bellman.equation import unordered_equation
 from gamedp.certificates.checking.choice_values import choice_values, exactly_keeps, slices
 from gamedp.certificates.checking.directions import Direction, Ending, may_drift, oriented
-from gamedp.certificates.checking.first_look import following
+from gamedp.certificates.checking.first_look import after_swap
 from gamedp.certificates.making import kernels
 from gamedp.certificates.making.endless import find_drifts
 from gamedp.graph.graph import Reverse, transpose_jit
@@ -65,7 +65,7 @@ class Sides:
         self.ranked = isinstance(plain.objective, (TotalReward, Reachability))
         start = plain
         if self.ranked:
-            none = np.full(model.num_states, NONE)
+            none = np.broadcast_to(np.int64(NONE), model.num_states)
             start = plain.with_evidence(
                 lower_ranks=none, upper_ranks=none, lower_gains=None, upper_gains=None
             )
@@ -107,13 +107,15 @@ class Sides:
 
     def columns(self) -> Floats:
         """Return the bounds of both sides, and those after a change of places; (S, 4)."""
-        model = self.model
-        with np.errstate(all="ignore"):  # infinite bounds stay what they are
-            both = [
-                following(model, direction, direction.inequalities[0])[-model.num_states :]
-                for direction in self.directions
-            ]
-            return np.stack([*self.bounds, *both], axis=1)
+        swaps = self.model.has_swaps
+        columns = np.empty((self.model.num_states, 4))
+        for number, direction in enumerate(self.directions):
+            columns[:, number] = after = direction.bound
+            if swaps:
+                with np.errstate(all="ignore"):  # infinite bounds stay what they are
+                    after = after_swap(direction, direction.inequalities[0])
+            columns[:, 2 + number] = after
+        return columns
 
 
 class FirstLook(Sides):

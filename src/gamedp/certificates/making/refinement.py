@@ -338,7 +338,7 @@ class _PolicyChain:
             constants=known[self.nodes],
             sizes=nothing,
             slacks=nothing,
-            counts=nothing,
+            outer=nothing,
             leaving=self.leaving,
             probabilities=self.probabilities,
         )

@@ -250,15 +250,17 @@ class Component:
         self.states = run.equation.order[self.start : self.stop]
         self.size = self.stop - self.start
         num_choices, num_transitions = run.measure(number)
-        self.block, self.numbers, self.who, self.outside = component_sweeps.take_jit(
+        self.block = blocks.reserve(self.size, num_choices, num_transitions, run.equation)
+        self.numbers = np.zeros((blocks.NUMBERS, self.size))
+        self.numbers[blocks.VALUE] = run.values[self.states]
+        self.who, self.outside = component_sweeps.take_jit(
             self.start,
             self.stop,
-            num_choices,
-            num_transitions,
             run.equation,
             run.problem.model.has_swaps,
             run.values,
             run.errors,
+            self.block,
         )
         self.lengths = num_choices, int(self.block.graph.transition_offsets[num_choices])
         self.memory = np.zeros(component_sweeps.MEMORY)
@@ -327,7 +329,7 @@ class Component:
         sequence = np.empty(self.size, np.uintp)
         sizes = self.size, *self.lengths
         blocks.nearest_exits_first_jit(*sizes, self.block, self.numbers, sequence)
-        numbers = np.zeros_like(self.numbers)
+        numbers = np.zeros(self.numbers.shape)
         numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
         chosen = (self.block.policy - self.block.graph.choice_offsets[:-1])[sequence]
         ordered = self.run.reordered(self.start, self.stop, self.states[sequence])

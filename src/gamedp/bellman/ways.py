@@ -91,7 +91,7 @@ class Map(NamedTuple):
 
 
 def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, low: Floats,
-             high: Floats, exits: Integers, nodes: Integers) -> tuple[int, float]:  # fmt: skip
+             high: Floats, exits: Integers, nodes: Integers) -> tuple[int, float, float]:  # fmt: skip
     """Start with the bounds of all that a component leads to.
 
     Parameters
@@ -107,10 +107,12 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
         The number of its nodes.
     apart : float
         The largest distance of the bounds of anything that it leads to.
+    best : float
+        The largest lower bound of these.
     """
     graph = ways.graph
     least = np.inf
-    most = -np.inf
+    most = best = -np.inf
     apart = 0.0
     for i in range(start, stop):
         state = ways.order[i]
@@ -118,6 +120,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
         if here < num_inner:
             least = min(least, gains[here, 0])
             most = max(most, gains[here, 1])
+            best = max(best, gains[here, 0])
             apart = max(apart, gains[here, 1] - gains[here, 0])
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             if ways.leaves[choice]:
@@ -128,6 +131,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
                     if low[there] == low[there]:
                         least = min(least, low[there])
                         most = max(most, high[there])
+                        best = max(best, low[there])
                         apart = max(apart, high[there] - low[there])
     count = start - start  # zero, but no literal, for which `solve` would be compiled as well
     for i in range(start, stop):
@@ -146,7 +150,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
         elif graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
             low[here] = high[here] = 0.0  # a terminal state
             exits[here] = STAY
-    return count, apart
+    return count, apart, best
 
 
 surround_jit = inlined(surround)
@@ -381,7 +385,9 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
-        count, apart = surround_jit(start, stop, num_inner, ways, gains, low, high, exits, nodes)
+        count, apart, top = surround_jit(
+            start, stop, num_inner, ways, gains, low, high, exits, nodes
+        )
         width = 0.0
         least = np.inf
         for i in range(count):
@@ -392,6 +398,8 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
         most = high[nodes[0]]
         if not max(abs(least), abs(most)) < TOO_LARGE_NUMBER:
             return False
+        for i in range(count):
+            low[nodes[i]] = top  # from most of them, nearly the best is reached
         error = np.inf
         size = 0.0
         enough = 2.0**-8 * tolerance
@@ -437,6 +445,37 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
 
 
 approach_jit = compiled(approach)
+
+
+def stay(choice_offsets: Integers, states: Integers, choices: Integers, within: Integers,
+         policy: Integers, stays: Flags, ends: Flags) -> bool:  # fmt: skip
+    """Complete a policy in the end components; return whether one of them is left.
+
+    Parameters
+    ----------
+    states, choices : (M,), (own choices,)
+        The states and the choices of the end components, as they number them.
+    within : (M,)
+        The policy that earns the gain, by the numbers of their own.
+    policy : (S,)
+        In an end component the choice that leaves it, or `STAY`: replaced in the states that stay.
+    stays, ends : (S,)
+        All False. Filled: the states where play stays permanently; those with choices that leave.
+    """
+    leaves = False
+    for i in range(len(states)):
+        state = states[i]
+        choice = policy[state]
+        if choice == STAY:
+            policy[state] = choices[within[i]]
+            stays[state] = True
+        else:
+            ends[state] = choice_offsets[state] <= choice < choice_offsets[state + 1]
+            leaves = True
+    return leaves
+
+
+stay_jit = compiled(stay)
 
 
 def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats,

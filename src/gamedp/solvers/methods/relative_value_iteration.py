@@ -120,9 +120,8 @@ class _GainSearch:
 
     def __attrs_post_init__(self) -> None:
         problem, model = self.problem, self.problem.model
-        inner = np.diff(model.choice_offsets) > 0
-        wants_most = (model.players[inner] == 0) == (problem.objective.optimum == "max")
-        self.sign = 1.0 if not len(wants_most) or wants_most[0] else -1.0
+        mover = (model.choice_offsets[1:] > model.choice_offsets[:-1]).argmax()
+        self.sign = 1.0 if problem.maximise[mover] else -1.0
         self.parts = EndComponents.of(model, self.sign)
         # Half of the tolerance is for the gains, the other half for the ways to them.
         self.allowed = 0.5 * self.tolerance
@@ -246,7 +245,7 @@ class _GainSearch:
         self._check_range()
         # A fifth for the ways; a tenth for rounding.
         found = ways.bounds(
-            self.bounds, self.allowed, 0.2 * self.tolerance, self._seconds_left(), sweeps
+            self.bounds, self.allowed, 0.2 * self.tolerance, self._seconds_left, sweeps
         )
         if self.status is Status.SOLVED:
             self.status = found.status
@@ -262,6 +261,8 @@ class _GainSearch:
 
     def _check_range(self) -> None:
         """Raise InvalidModelError if rewards are so large that their sums overflow."""
+        if np.isfinite(self.bounds).all():
+            return
         gains = np.zeros(self.problem.model.num_states)
         gains[self.parts.states] = np.repeat(
             np.abs(self.bounds).max(axis=1), np.diff(self.parts.offsets)
@@ -285,8 +286,9 @@ class _GainSearch:
         lower, upper = found.lower[ways.node], found.upper[ways.node]
         values = np.zeros(model.num_states)
         values[self.parts.states] = self.values
-        low = ways.lower_biases(lower, values, policy, stays, self.tolerance, self._seconds_left())
-        high = ways.upper_biases(upper, values, self.tolerance, self._seconds_left())
+        margin = ways.margin(upper, values, self.tolerance)
+        low = ways.lower_biases(lower, values, policy, stays, margin, self._seconds_left)
+        high = ways.upper_biases(upper, values, margin, self._seconds_left)
         if low is None or high is None:
             return lower, upper, None
         fall = ways.excess(False, lower, low, policy)
@@ -314,7 +316,7 @@ class _GainSearch:
         return make_solution(
             self.problem,
             self.solver,
-            (np.clip(values, lower, upper), lower, upper),
+            (np.minimum(np.maximum(values, lower), upper), lower, upper),
             policy,
             status=self.status,
             tolerance=self.tolerance,

@@ -43,6 +43,8 @@ from gamedp.solvers.tools.policies import improve_policies
 from gamedp.solvers.tools.run import Answer, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from gamedp.runtime.arrays import Flags, Floats, Integers
@@ -153,6 +155,11 @@ class Ways:
         return room_for(self.model.num_states, self.model.num_transitions)
 
     @cached_property
+    def _equation(self) -> equation.Equation:
+        """The whole model as kernels of averages take it."""
+        return equation_of(self.model, self.sign)
+
+    @cached_property
     def skeleton(self) -> Model:
         """The ways as a model without rewards, with K places to stay at in the end.
 
@@ -199,7 +206,7 @@ class Ways:
         gains: Floats,
         allowed: float,
         tolerance: float,
-        seconds: float,
+        seconds: Callable[[], float],
         max_sweeps: int,
     ) -> Found:
         """Return bounds of the best average, for bounds of each component's gain.
@@ -215,14 +222,12 @@ class Ways:
         found = self._swept(gains, tolerance, min(self._budget, max_sweeps))
         if found is not None:
             return found
-        begin = time.monotonic()
-        low = self._solved(gains[:, 0], tolerance, seconds, max_sweeps)
+        low = self._solved(gains[:, 0], tolerance, seconds(), max_sweeps)
         apart = float(np.diff(gains).max(initial=0.0))
         if apart <= allowed:  # no gain exceeds its lower bound by more than this
             high, upper = low, moved(low.upper, apart, self.node[self.model.terminals])
         else:
-            left = max(1e-3, seconds - (time.monotonic() - begin))
-            high = self._solved(gains[:, 1], tolerance, left, max_sweeps)
+            high = self._solved(gains[:, 1], tolerance, seconds(), max_sweeps)
             upper = high.upper
         exits = np.full(self.num_nodes, STAY)
         chosen = low.policy[: self.num_nodes]
@@ -276,31 +281,25 @@ class Ways:
         within : (M,)
             The policy that earns the gain, in the states of the end components.
         """
-        model, parts, structure = self.model, self.parts, self.model.structure
-        policy = exits[self.node]
-        is_inside = structure.end_component >= 0
-        stays = is_inside & (policy == STAY)
-        policy[parts.states] = parts.choices[within]
-        ends = exits[: self.num_parts]
-        ends = ends[ends != STAY]
-        if len(ends):
+        parts, structure = self.parts, self.model.structure
+        policy, stays, ends = exits[self.node], *np.zeros((2, self.model.num_states), np.bool_)
+        if kernels.stay_jit(
+            structure.graph.choice_offsets, parts.states, parts.choices, within, policy, stays, ends
+        ):
             # From the other states of the component towards the one where it is left: the policy
             # that earns the gain might stay for ever.
-            at = np.zeros(model.num_states, np.bool_)
-            at[structure.owners[ends]] = True
-            everyone = np.ones(model.num_states, np.bool_)
-            _, towards = attractor(structure, everyone, at, structure.stays)
-            left = is_inside & ~stays
+            everyone = np.ones(len(policy), np.bool_)
+            _, towards = attractor(structure, everyone, ends, structure.stays)
+            left = (structure.end_component >= 0) & ~stays & ~ends
             policy[left] = towards[left]
-            policy[structure.owners[ends]] = ends
         return policy, stays
 
     def upper_biases(
         self,
         gains: Floats,
         values: Floats,
-        tolerance: float,
-        seconds: float,
+        margin: float,
+        seconds: Callable[[], float],
     ) -> Floats | None:
         """Return h with ``g(s) + h(s) >= r + sum(P * h)`` for all choices, up to rounding; (S,).
 
@@ -310,17 +309,14 @@ class Ways:
         """
         num_nodes = self.num_nodes
         constants = np.full(num_nodes, np.nan)
-        question = (
+        if kernels.leave_totals_jit(
+            self.num_parts,
+            self.map,
             self.model.rewards,
             self.sign,
             gains,
             values,
-            self._margin(gains, values, tolerance),
-        )
-        if kernels.leave_totals_jit(
-            self.num_parts,
-            self.map,
-            *question,
+            margin,
             self._budget,
             np.empty(self.model.num_choices),
             np.zeros((self.num_parts, 2)),
@@ -335,7 +331,7 @@ class Ways:
         leaving = labels != STAY
         rewards[leaving] = self._surplus(labels[leaving], gains, values)
         model = attrs.evolve(self.skeleton, rewards=rewards)
-        bound = bound_of_total(model, "upper", seconds)
+        bound = bound_of_total(model, "upper", seconds())
         return None if bound is None else values + bound[self.node]
 
     def _surplus(self, choices: NDArray[np.int64], gains: Floats, values: Floats) -> Floats:
@@ -364,8 +360,8 @@ class Ways:
         values: Floats,
         policy: NDArray[np.int64],
         stays: Flags,
-        tolerance: float,
-        seconds: float,
+        margin: float,
+        seconds: Callable[[], float],
     ) -> Floats | None:
         """Return h with ``g(s) + h(s) <= r + sum(P * h)`` for a policy, up to rounding; (S,).
 
@@ -375,16 +371,20 @@ class Ways:
         model = self.model
         moving = (policy >= 0) & ~stays
         biases = np.where(moving, 0.0, values)
-        question = (
+        if kernels.lead_jit(
+            self.map,
             model.rewards,
             self.sign,
             gains,
             policy,
             moving,
-            self._margin(gains, values, tolerance),
-        )
-        extra, states = np.empty(model.num_choices), np.empty(model.num_states, np.int64)
-        if kernels.lead_jit(self.map, *question, self._budget, biases, extra, states, self._room):
+            margin,
+            self._budget,
+            biases,
+            np.empty(model.num_choices),
+            np.empty(model.num_states, np.int64),
+            self._room,
+        ):
             return biases
         choices = policy[moving]
         transitions = ragged(model.transition_offsets, choices)
@@ -406,11 +406,12 @@ class Ways:
             payoffs=values[terminals],
             action_labels=choices,
         )
-        return bound_of_total(chain, "lower", seconds)
+        return bound_of_total(chain, "lower", seconds())
 
-    def _margin(self, gains: Floats, values: Floats, tolerance: float) -> float:
+    def margin(self, gains: Floats, values: Floats, tolerance: float) -> float:
+        """Return how much biases gain or lose on each step, so that rounding does no harm."""
         size = max(
-            float(np.abs(numbers).max(initial=TINY))
+            float(np.maximum.reduce(np.abs(numbers), initial=TINY))
             for numbers in (self.model.rewards, gains, values)
         )
         return max(MARGIN * size, min(MOST_MARGIN * size, ROOM * tolerance))
@@ -423,8 +424,7 @@ class Ways:
         policy: NDArray[np.int64],
     ) -> float:
         """Return by how much gains must be moved so that their inequality holds; see the kernel."""
-        equation = equation_of(self.model, self.sign)
-        over = average.excess_jit(1.0 if upward else -1.0, equation, gains, biases, policy)
+        over = average.excess_jit(1.0 if upward else -1.0, self._equation, gains, biases, policy)
         return max(0.0, float(over))
 
 

@@ -58,9 +58,6 @@ REPEATS = 6
 MOST_DENSE = 128
 """Largest number of states of an end component that are eliminated."""
 
-NO_CHOICE = -1
-
-
 def drift(choice: int, state: int, equation: Equation, values: Floats) -> tuple[float, float]:
     """Return by how much a choice raises the value of its state, and the rounding in that."""
     graph = equation.graph
@@ -311,15 +308,15 @@ def excess(
 ) -> float:
     """Return by how much gains and biases miss their inequality, rounding included.
 
-    With sign 1, ``g(s) + h(s) >= r + sum(P * h)`` for all choices, or that of the policy where it
-    has one; with sign -1, the opposite. Negative if it holds with a margin.
+    With sign 1, ``g(s) + h(s) >= r + sum(P * h)`` for all choices; with sign -1, the opposite for
+    those of the policy. Negative if it holds with a margin.
     """
     graph = equation.graph
     worst = -np.inf
     for state in range(len(gains)):
         first = graph.choice_offsets[state]
         last = graph.choice_offsets[state + 1]
-        if first < last and policy[state] != NO_CHOICE:
+        if first < last and sign < 0.0:
             first = policy[state]
             last = first + 1
         for choice in range(first, last):

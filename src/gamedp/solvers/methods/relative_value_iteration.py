@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 
 from gamedp.bellman import average
-from gamedp.bellman.average import NO_CHOICE
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
@@ -292,8 +291,8 @@ class _GainSearch:
         if low is None or high is None:
             return lower, upper, None
         fall = ways.excess(False, lower, low, policy)
-        rise = ways.excess(True, upper, high, np.full(model.num_states, NO_CHOICE))
-        width = float(np.max(upper - lower, initial=0.0))
+        rise = ways.excess(True, upper, high, policy)
+        width = float(np.maximum.reduce(upper - lower, initial=0.0))
         if not width + fall + rise <= max(0.95 * self.tolerance, 1.001 * width):
             return lower, upper, None
         ends = model.terminals
@@ -306,7 +305,7 @@ class _GainSearch:
         policy: NDArray[np.int64],
         biases: Biases | None,
     ) -> Solution:
-        width = float(np.max(upper - lower, initial=0.0))
+        width = float(np.maximum.reduce(upper - lower, initial=0.0))
         if width <= self.tolerance:
             self.status = Status.SOLVED
         elif self.status is Status.SOLVED:

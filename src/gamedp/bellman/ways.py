@@ -53,6 +53,13 @@ NEARLY = 2.0**-8
 CLOSER = 2.0**-10
 """Part of its change to which following the policy then reduces the changes of a sweep."""
 
+MARGIN = 2.0**-30
+"""Smallest margin of biases on each step, relative to the largest numbers; not critical."""
+
+MOST_MARGIN, ROOM = 2.0**-10, 2.0**10
+"""Largest such margin, and its multiple of the tolerance, if sweeps find biases: more saves sweeps.
+The margin is rounded with them, and that must stay small compared with the tolerance."""
+
 ATTEMPTS = 3
 """Number of attempts to refine values until they are close enough for the steps of play."""
 
@@ -90,8 +97,9 @@ class Map(NamedTuple):
     leaves: Flags
 
 
-def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, low: Floats,
-             high: Floats, exits: Integers, nodes: Integers) -> tuple[int, float, float]:  # fmt: skip
+def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats,
+             low: Floats, high: Floats, exits: Integers,
+             nodes: Integers) -> tuple[int, float, float]:  # fmt: skip
     """Start with the bounds of all that a component leads to.
 
     Parameters
@@ -348,18 +356,15 @@ def look(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values
 look_jit = inlined(look)
 
 
-def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance: float,
-             budget: int, low: Floats, high: Floats, exits: Integers, steps: Floats,
-             zeros: Floats, near: Flags, nodes: Integers, best: Floats,
-             room: Room) -> bool:  # fmt: skip
+def approach(num_inner: int, ways: Map, gains: Floats, tolerance: float, budget: int,
+             low: Floats, high: Floats, exits: Integers, extra: Floats, zeros: Floats,
+             near: Flags, nodes: Integers, numbers: Floats, room: Room) -> bool:  # fmt: skip
     """Find bounds of the best average; return whether they are close enough.
 
     Parameters
     ----------
     num_inner : int
         The number of end components (K).
-    extra : (2, C)
-        Zeros, and ones.
     gains : (K, 2)
         Bounds of their gains.
     tolerance : float
@@ -367,19 +372,24 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
     budget : int
         Largest number of sweeps over a component.
     low, high : (N,)
-        Filled; NaN at first.
+        Filled.
     exits : (N,)
         Filled with a policy for which `low` holds: choices that lead on, or `STAY`.
-    steps : (N,)
-        Zeros.
-    zeros : (K, 2)
-        Zeros.
-    near : (C,)
+    extra, zeros, near : (2, C), (K, 2), (C,)
         Scratch.
-    nodes, best, room : (2, N), (N,), Room
+    nodes, numbers, room : (2, N), (2, N), Room
         Scratch.
     """
     nodes, others = nodes[0], nodes[1]  # unpacked, their layout would not be known
+    steps, best = numbers[0], numbers[1]
+    for here in range(len(low)):
+        low[here] = np.nan  # without bounds
+        steps[here] = 0.0
+    for part in range(num_inner):
+        zeros[part, 0] = 0.0
+    for choice in range(len(near)):
+        extra[0, choice] = 0.0
+        extra[1, choice] = 1.0
     offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
     probabilities = ways.probabilities
     for number in range(len(ways.offsets) - 1):
@@ -478,8 +488,21 @@ def stay(choice_offsets: Integers, states: Integers, choices: Integers, within: 
 stay_jit = compiled(stay)
 
 
+def margin_of(rewards: Floats, gains: Floats, values: Floats, tolerance: float) -> float:
+    """Return how much biases gain or lose on each step, so that their rounding does no harm."""
+    size = TINY
+    for reward in rewards:
+        size = max(size, abs(reward))
+    for state in range(len(gains)):
+        size = max(size, abs(gains[state]), abs(values[state]))
+    return max(MARGIN * size, min(MOST_MARGIN * size, ROOM * tolerance))
+
+
+margin_of_jit = inlined(margin_of)
+
+
 def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats,
-                 values: Floats, margin: float, budget: int, extra: Floats, zeros: Floats,
+                 values: Floats, tolerance: float, budget: int, extra: Floats, zeros: Floats,
                  constants: Floats, exits: Integers, nodes: Integers, best: Floats,
                  room: Room) -> bool:  # fmt: skip
     """Find the largest total beyond the gains until play stays; return whether it is found.
@@ -490,22 +513,25 @@ def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains:
         Multiplied by `sign`, they are maximised.
     gains, values : (S,)
         Gains of the states, and potentials.
-    margin : float
-        The amount added on each step.
+    tolerance : float
+        Of the gains; the amount added on each step is small beside it.
     budget : int
         Largest number of sweeps over a component.
-    extra : (C,)
+    extra, zeros : (C,), (K, 2)
         Scratch.
-    zeros : (K, 2)
-        Zeros.
     constants : (N,)
-        Filled: the amount to add to the potentials of a node. NaN at first.
+        Filled: the amount to add to the potentials of a node.
     exits, nodes, best, room : (N,), (N,), (N,), Room
         Scratch.
     """
     graph = ways.graph
     offsets, successors = graph.transition_offsets, graph.successors
     probabilities = ways.probabilities
+    margin = margin_of_jit(rewards, gains, values, tolerance)
+    for part in range(num_inner):
+        zeros[part, 0] = 0.0
+    for here in range(len(constants)):
+        constants[here] = np.nan
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
@@ -539,7 +565,7 @@ leave_totals_jit = compiled(leave_totals)
 
 
 def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integers, moving: Flags,
-         margin: float, budget: int, biases: Floats, extra: Floats, states: Integers,
+         tolerance: float, budget: int, biases: Floats, extra: Floats, states: Integers,
          room: Room) -> bool:  # fmt: skip
     """Set biases to a policy's rewards beyond the gains until it stays; return whether it succeeds.
 
@@ -551,8 +577,8 @@ def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integer
     policy : (S,)
     moving : (S,)
         Whether the policy neither stays in an end component there nor is at the end.
-    margin : float
-        The amount subtracted on each step.
+    tolerance : float
+        Of the gains; the amount subtracted on each step is small beside it.
     budget : int
         Largest number of times that the policy is followed in a component.
     biases : (S,)
@@ -563,6 +589,7 @@ def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integer
     # Arrays are not read from a tuple, and numbers are unsigned: see `equation.backup`.
     order, offsets, successors = ways.order, ways.graph.transition_offsets, ways.graph.successors
     probabilities = ways.probabilities
+    margin = margin_of_jit(rewards, gains, biases, tolerance)
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]

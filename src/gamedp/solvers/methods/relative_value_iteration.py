@@ -18,10 +18,15 @@ from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.slices import END_COMPONENTS
 from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import make_solution, require
-from gamedp.solvers.tools.end_components import EndComponents, best_policy, is_easy_to_eliminate
+from gamedp.solvers.tools.end_components import (
+    EndComponents,
+    best_policy,
+    equation_of,
+    is_easy_to_eliminate,
+)
 from gamedp.solvers.tools.prepared import support_of_averages
 from gamedp.solvers.tools.run import check_range
-from gamedp.solvers.tools.ways import Found, Ways, moved
+from gamedp.solvers.tools.ways import Found, Ways
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -285,18 +290,14 @@ class _GainSearch:
         lower, upper = found.lower[ways.node], found.upper[ways.node]
         values = np.zeros(model.num_states)
         values[self.parts.states] = self.values
-        margin = ways.margin(upper, values, self.tolerance)
-        low = ways.lower_biases(lower, values, policy, stays, margin, self._seconds_left)
-        high = ways.upper_biases(upper, values, margin, self._seconds_left)
+        low = ways.lower_biases(lower, values, policy, stays, self.tolerance, self._seconds_left)
+        high = ways.upper_biases(upper, values, self.tolerance, self._seconds_left)
         if low is None or high is None:
             return lower, upper, None
-        fall = ways.excess(False, lower, low, policy)
-        rise = ways.excess(True, upper, high, policy)
-        width = float(np.maximum.reduce(upper - lower, initial=0.0))
-        if not width + fall + rise <= max(0.95 * self.tolerance, 1.001 * width):
+        equation, most = equation_of(model, self.sign), 0.95 * self.tolerance
+        if not average.cover_jit(equation, lower, upper, low, high, policy, most):
             return lower, upper, None
-        ends = model.terminals
-        return moved(lower, -fall, ends), moved(upper, rise, ends), (low, high)
+        return lower, upper, (low, high)
 
     def _put_together(
         self,

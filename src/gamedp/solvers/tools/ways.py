@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.bellman import average, equation, residuals, ways as kernels
+from gamedp.bellman import equation, residuals, ways as kernels
 from gamedp.bellman.chains import STAY, Room, room_for
 from gamedp.errors import InvalidModelError
 from gamedp.graph.sets import attractor
@@ -34,7 +34,6 @@ from gamedp.runtime.floats import TINY, UNIT
 from gamedp.solvers.tools.components import sweep_components
 from gamedp.solvers.tools.end_components import (
     EndComponents,
-    equation_of,
     is_easy_to_eliminate,
     offsets_of,
     ragged,
@@ -54,13 +53,6 @@ SWEEPS = 256
 
 WORK = 1 << 25
 """Transitions after which they are as well: kernels cannot be interrupted."""
-
-MARGIN = 2.0**-30
-"""Smallest margin of biases on each step, relative to the largest numbers; not critical."""
-
-MOST_MARGIN, ROOM = 2.0**-10, 2.0**10
-"""Largest such margin, and its multiple of the tolerance, if sweeps find biases: more saves sweeps.
-The margin is rounded with them, and that must stay small compared with the tolerance."""
 
 
 @attrs.frozen(eq=False)
@@ -155,11 +147,6 @@ class Ways:
         return room_for(self.model.num_states, self.model.num_transitions)
 
     @cached_property
-    def _equation(self) -> equation.Equation:
-        """The whole model as kernels of averages take it."""
-        return equation_of(self.model, self.sign)
-
-    @cached_property
     def skeleton(self) -> Model:
         """The ways as a model without rewards, with K places to stay at in the end.
 
@@ -239,25 +226,21 @@ class Ways:
     def _swept(self, gains: Floats, tolerance: float, budget: int) -> Found | None:
         """Return the result of sweeps, None if there would be many of them."""
         num_nodes, levels = self.num_nodes, self.model.structure.num_cyclic_levels
-        low, high = np.full(num_nodes, np.nan), np.empty(num_nodes)
-        exits, num_choices = np.empty(num_nodes, np.int64), self.model.num_choices
-        extra = np.zeros((2, num_choices))
-        extra[1] = 1.0
+        low, high, exits = np.empty(num_nodes), np.empty(num_nodes), np.empty(num_nodes, np.int64)
         close = kernels.approach_jit(
             self.num_parts,
             self.map,
-            extra,
             gains,
             tolerance / max(1, levels),
             budget,
             low,
             high,
             exits,
-            np.zeros(num_nodes),
-            np.zeros((self.num_parts, 2)),
-            np.empty(num_choices, np.bool_),
+            np.empty((2, self.model.num_choices)),
+            np.empty(gains.shape),
+            np.empty(self.model.num_choices, np.bool_),
             np.empty((2, num_nodes), np.int64),
-            np.empty(num_nodes),
+            np.empty((2, num_nodes)),
             self._room,
         )
         return Found(low, high, exits, Status.SOLVED) if close else None
@@ -298,7 +281,7 @@ class Ways:
         self,
         gains: Floats,
         values: Floats,
-        margin: float,
+        tolerance: float,
         seconds: Callable[[], float],
     ) -> Floats | None:
         """Return h with ``g(s) + h(s) >= r + sum(P * h)`` for all choices, up to rounding; (S,).
@@ -308,7 +291,7 @@ class Ways:
         staying nothing: they are finite, because play on the ways ends.
         """
         num_nodes = self.num_nodes
-        constants = np.full(num_nodes, np.nan)
+        constants = np.empty(num_nodes)
         if kernels.leave_totals_jit(
             self.num_parts,
             self.map,
@@ -316,10 +299,10 @@ class Ways:
             self.sign,
             gains,
             values,
-            margin,
+            tolerance,
             self._budget,
             np.empty(self.model.num_choices),
-            np.zeros((self.num_parts, 2)),
+            np.empty((self.num_parts, 2)),
             constants,
             *np.empty((2, num_nodes), np.int64),
             np.empty(num_nodes),
@@ -360,7 +343,7 @@ class Ways:
         values: Floats,
         policy: NDArray[np.int64],
         stays: Flags,
-        margin: float,
+        tolerance: float,
         seconds: Callable[[], float],
     ) -> Floats | None:
         """Return h with ``g(s) + h(s) <= r + sum(P * h)`` for a policy, up to rounding; (S,).
@@ -378,7 +361,7 @@ class Ways:
             gains,
             policy,
             moving,
-            margin,
+            tolerance,
             self._budget,
             biases,
             np.empty(model.num_choices),
@@ -408,25 +391,6 @@ class Ways:
         )
         return bound_of_total(chain, "lower", seconds())
 
-    def margin(self, gains: Floats, values: Floats, tolerance: float) -> float:
-        """Return how much biases gain or lose on each step, so that rounding does no harm."""
-        size = max(
-            float(np.maximum.reduce(np.abs(numbers), initial=TINY))
-            for numbers in (self.model.rewards, gains, values)
-        )
-        return max(MARGIN * size, min(MOST_MARGIN * size, ROOM * tolerance))
-
-    def excess(
-        self,
-        upward: bool,
-        gains: Floats,
-        biases: Floats,
-        policy: NDArray[np.int64],
-    ) -> float:
-        """Return by how much gains must be moved so that their inequality holds; see the kernel."""
-        over = average.excess_jit(1.0 if upward else -1.0, self._equation, gains, biases, policy)
-        return max(0.0, float(over))
-
 
 def moved(bounds: Floats, by: float, ends: Integers) -> Floats:
     """Return bounds that are moved outward, except for terminal states, whose value is zero."""
@@ -440,7 +404,7 @@ def moved(bounds: Floats, by: float, ends: Integers) -> Floats:
 def _margin(surplus: Floats, values: Floats) -> float:
     """Return how much a bias may gain or lose on each step, so that its rounding is harmless."""
     scale = np.abs(surplus).max(initial=0.0) + np.abs(values).max(initial=0.0)
-    return float(MARGIN * scale + TINY)
+    return float(kernels.MARGIN * scale + TINY)
 
 
 FEW_SWEEPS = 1000

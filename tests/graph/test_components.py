@@ -141,7 +141,9 @@ def find_end_components(choice_offsets, transition_offsets, successors):
     whole = Graph(choice_offsets, transition_offsets, successors), component, order
     end_components.drop_leaving_choices_jit(*whole, nontrivial, end_component, stays)
     swept = end_component.copy(), stays.copy()
-    number = end_components.maximal_end_components_jit(*whole, offsets, end_component, stays)
+    number = end_components.maximal_end_components_jit(
+        *whole, offsets, nontrivial, end_component, stays
+    )
     return end_component, stays, number, candidates, *swept
 
 

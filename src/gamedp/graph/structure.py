@@ -372,14 +372,12 @@ class Structure:
         stays = np.zeros(num_choices, np.bool_)
         num_end_components = 0
         if self.may_have_end_components:
-            end_components.drop_leaving_choices_jit(
-                self.graph, self.component, self.order, self.nontrivial, end_component, stays
-            )
             num_end_components = end_components.maximal_end_components_jit(
                 self.graph,
                 self.component,
                 self.order,
                 self.component_offsets,
+                self.nontrivial,
                 end_component,
                 stays,
             )

@@ -11,7 +11,7 @@ from gamedp.bellman import average
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
-from gamedp.results.status import Status
+from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import ProgressCallback, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
@@ -130,8 +130,7 @@ class _GainSearch:
         # Half of the tolerance is for the gains, the other half for the ways to them.
         self.allowed = 0.5 * self.tolerance
         size = len(self.parts.states)
-        self.values = np.zeros(size)
-        self.new_values = np.zeros(size)
+        self.values, self.new_values = np.zeros((2, size))
         self.policy = np.full(size, -1, np.int64)
         self.bounds = np.zeros((len(self.parts.offsets) - 1, 2))
         self.visits = np.zeros(1, np.int64)
@@ -265,7 +264,7 @@ class _GainSearch:
 
     def _check_range(self) -> None:
         """Raise InvalidModelError if rewards are so large that their sums overflow."""
-        if np.isfinite(self.bounds).all():
+        if np.isfinite(np.add.reduce(self.bounds, axis=None)):
             return
         gains = np.zeros(self.problem.model.num_states)
         gains[self.parts.states] = np.repeat(
@@ -306,17 +305,14 @@ class _GainSearch:
         policy: NDArray[np.int64],
         biases: Biases | None,
     ) -> Solution:
-        width = float(np.maximum.reduce(upper - lower, initial=0.0))
-        if width <= self.tolerance:
+        if self.status is not Status.SOLVED and width_of(lower, upper) <= self.tolerance:
             self.status = Status.SOLVED
-        elif self.status is Status.SOLVED:
-            self.status = Status.ROUNDING
         inner = max(1, self.problem.model.num_states - len(self.problem.model.terminals))
         values = lower + 0.5 * (upper - lower)
         return make_solution(
             self.problem,
             self.solver,
-            (np.minimum(np.maximum(values, lower), upper), lower, upper),
+            (np.minimum(values, upper), lower, upper),
             policy,
             status=self.status,
             tolerance=self.tolerance,

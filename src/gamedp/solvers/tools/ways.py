@@ -99,10 +99,9 @@ class Ways:
     def of(cls, model: Model, sign: float, parts: EndComponents) -> Ways:
         """Make each end component of a model one node."""
         structure, node = model.structure, parts.node
-        leaves = ~structure.stays
         # As the model has them, for all uses in which nothing leaves an end component.
         successor_nodes = model.successors
-        if leaves.any():
+        if len(parts.choices) < model.num_choices:
             successor_nodes = node[model.successors]
             successor_nodes.flags.writeable = False
         return cls(
@@ -116,7 +115,7 @@ class Ways:
                 structure.graph,
                 successor_nodes,
                 model.probabilities,
-                leaves,
+                ~structure.stays,
             ),
         )
 

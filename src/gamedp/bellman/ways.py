@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
+NOTHING = -1
+"""The end of a list; a state without a choice."""
+
 TOO_LARGE_NUMBER = 2.0**1000
 """Size from which numbers are left to others: differences of larger ones may be infinite."""
 
@@ -457,35 +460,68 @@ def approach(num_inner: int, ways: Map, gains: Floats, tolerance: float, budget:
 approach_jit = compiled(approach)
 
 
-def stay(choice_offsets: Integers, states: Integers, choices: Integers, within: Integers,
-         policy: Integers, stays: Flags, ends: Flags) -> bool:  # fmt: skip
-    """Complete a policy in the end components; return whether one of them is left.
+def arrive(choice_offsets: Integers, part: Graph, offsets: Integers, states: Integers,
+           choices: Integers, within: Integers, policy: Integers, stays: Flags, places: Integers,
+           lists: Integers) -> None:  # fmt: skip
+    """Complete a policy in the end components: where it stays, and on the way out of the others.
+
+    From the other states of a component, it goes towards the one where the component is left, by
+    as few steps as may do: the policy that earns the gain might stay for ever.
 
     Parameters
     ----------
-    states, choices : (M,), (own choices,)
-        The states and the choices of the end components, as they number them.
+    choice_offsets : (S + 1,)
+    part, offsets, states, choices
+        The end components, M states, with their own numbers: see
+        :class:`gamedp.solvers.tools.end_components.EndComponents`.
     within : (M,)
         The policy that earns the gain, by the numbers of their own.
     policy : (S,)
-        In an end component the choice that leaves it, or `STAY`: replaced in the states that stay.
-    stays, ends : (S,)
-        All False. Filled: the states where play stays permanently; those with choices that leave.
+        In an end component the choice that leaves it, or `STAY`: replaced.
+    stays : (S,)
+        False. Filled: where play stays permanently.
+    places, lists : (2, M), (3, their transitions)
+        Scratch.
     """
-    leaves = False
-    for i in range(len(states)):
-        state = states[i]
-        choice = policy[state]
-        if choice == STAY:
-            policy[state] = choices[within[i]]
-            stays[state] = True
-        else:
-            ends[state] = choice_offsets[state] <= choice < choice_offsets[state + 1]
-            leaves = True
-    return leaves
+    last, queue = places[0], places[1]
+    before, sources, taken = lists[0], lists[1], lists[2]
+    for number in range(len(offsets) - 1):
+        start, stop = offsets[number], offsets[number + 1]
+        leaving = policy[states[start]]
+        for i in range(start, stop):
+            state = states[i]
+            last[i] = NOTHING
+            policy[state] = NOTHING
+            if leaving == STAY:
+                policy[state] = choices[within[i]]
+                stays[state] = True
+            elif choice_offsets[state] <= leaving < choice_offsets[state + 1]:
+                policy[state] = leaving
+                queue[0] = i
+        if leaving == STAY:
+            continue
+        for i in range(start, stop):
+            for choice in range(part.choice_offsets[i], part.choice_offsets[i + 1]):
+                for t in range(
+                    part.transition_offsets[choice], part.transition_offsets[choice + 1]
+                ):
+                    there = part.successors[t]
+                    before[t], sources[t], taken[t] = last[there], i, choice
+                    last[there] = t
+        head, waiting = 0, 1
+        while head < waiting:
+            t = last[queue[head]]
+            head += 1
+            while t != NOTHING:
+                state = states[sources[t]]
+                if policy[state] == NOTHING:
+                    policy[state] = choices[taken[t]]
+                    queue[waiting] = sources[t]
+                    waiting += 1
+                t = before[t]
 
 
-stay_jit = compiled(stay)
+arrive_jit = compiled(arrive)
 
 
 def margin_of(rewards: Floats, gains: Floats, values: Floats, tolerance: float) -> float:

@@ -25,7 +25,6 @@ import numpy as np
 from gamedp.bellman import equation, residuals, ways as kernels
 from gamedp.bellman.chains import STAY, Room, room_for
 from gamedp.errors import InvalidModelError
-from gamedp.graph.sets import attractor
 from gamedp.model.model import Model
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
@@ -263,17 +262,20 @@ class Ways:
         within : (M,)
             The policy that earns the gain, in the states of the end components.
         """
-        parts, structure = self.parts, self.model.structure
-        policy, stays, ends = exits[self.node], *np.zeros((2, self.model.num_states), np.bool_)
-        if kernels.stay_jit(
-            structure.graph.choice_offsets, parts.states, parts.choices, within, policy, stays, ends
-        ):
-            # From the other states of the component towards the one where it is left: the policy
-            # that earns the gain might stay for ever.
-            everyone = np.ones(len(policy), np.bool_)
-            _, towards = attractor(structure, everyone, ends, structure.stays)
-            left = (structure.end_component >= 0) & ~stays & ~ends
-            policy[left] = towards[left]
+        parts, graph = self.parts, self.parts.equation.graph
+        policy, stays = exits[self.node], np.zeros(self.model.num_states, np.bool_)
+        kernels.arrive_jit(
+            self.model.choice_offsets,
+            graph,
+            parts.offsets,
+            parts.states,
+            parts.choices,
+            within,
+            policy,
+            stays,
+            np.empty((2, len(within)), np.int64),
+            np.empty((3, len(graph.successors)), np.int64),
+        )
         return policy, stays
 
     def upper_biases(

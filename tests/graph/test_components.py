@@ -122,9 +122,12 @@ def find_components(choice_offsets, transition_offsets, successors):
     levels = np.empty(number, successors.dtype)
     nontrivial = np.empty(number, np.bool_)
     graph = Graph(choice_offsets, transition_offsets, successors)
-    num_levels, num_candidates = graphs.describe_jit(
-        graph, component, order, offsets, levels, nontrivial, np.empty(num_states, np.int8)
+    place = np.empty(num_states, f"u{order.itemsize}")
+    num_levels, num_cyclic_levels, num_candidates = graphs.describe_jit(
+        graph, component, order, offsets, place, levels, nontrivial, np.empty(num_states, np.int8)
     )
+    assert (order[place] == np.arange(num_states)).all()
+    assert num_cyclic_levels == len(set(levels[nontrivial].tolist()))
     all_locked(state_offsets, component, order, offsets, levels, nontrivial)
     return state_offsets, component, order, offsets, levels, nontrivial, num_levels, num_candidates
 
@@ -138,7 +141,9 @@ def find_end_components(choice_offsets, transition_offsets, successors):
     whole = Graph(choice_offsets, transition_offsets, successors), component, order
     end_components.drop_leaving_choices_jit(*whole, nontrivial, end_component, stays)
     swept = end_component.copy(), stays.copy()
-    number = end_components.maximal_end_components_jit(*whole, offsets, end_component, stays)
+    number = end_components.maximal_end_components_jit(
+        *whole, offsets, nontrivial, end_component, stays
+    )
     return end_component, stays, number, candidates, *swept
 
 

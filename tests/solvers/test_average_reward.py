@@ -599,7 +599,7 @@ def test_bounds_of_ways_hold_for_all_gains_within_theirs(seed):
     gains = np.sort(random.choice([-1.0, 0.0, 1 / 3, 1.0, 1e6], (num_parts, 2)), axis=1)
     gains += random.choice([0.0, 1e-9], (num_parts, 1)) * [0.0, 1.0]
     tolerance = 1e-7
-    found = ways.bounds(gains, 0.0, tolerance, np.inf, 1000)
+    found = ways.bounds(gains, 0.0, tolerance, lambda: np.inf, 1000)
     apart = np.diff(gains).max(initial=0.0)
     assert (found.upper - found.lower <= apart + 2 * tolerance).all()
     inside = len(found.lower)

@@ -40,7 +40,7 @@ import numpy as np
 
 from gamedp.bellman.equation import ONE
 from gamedp.runtime.floats import TINY, UNIT
-from gamedp.runtime.jit import compiled
+from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
     from gamedp.bellman.equation import Equation
@@ -57,8 +57,6 @@ REPEATS = 6
 
 MOST_DENSE = 128
 """Largest number of states of an end component that are eliminated."""
-
-NO_CHOICE = -1
 
 
 def drift(choice: int, state: int, equation: Equation, values: Floats) -> tuple[float, float]:
@@ -311,15 +309,15 @@ def excess(
 ) -> float:
     """Return by how much gains and biases miss their inequality, rounding included.
 
-    With sign 1, ``g(s) + h(s) >= r + sum(P * h)`` for all choices, or that of the policy where it
-    has one; with sign -1, the opposite. Negative if it holds with a margin.
+    With sign 1, ``g(s) + h(s) >= r + sum(P * h)`` for all choices; with sign -1, the opposite for
+    those of the policy. Negative if it holds with a margin.
     """
     graph = equation.graph
     worst = -np.inf
     for state in range(len(gains)):
         first = graph.choice_offsets[state]
         last = graph.choice_offsets[state + 1]
-        if first < last and policy[state] != NO_CHOICE:
+        if first < last and sign < 0.0:
             first = policy[state]
             last = first + 1
         for choice in range(first, last):
@@ -333,7 +331,47 @@ def excess(
     return worst
 
 
-excess_jit = compiled(excess)
+excess_jit = inlined(excess)
+
+
+def cover(
+    equation: Equation,
+    lower: Floats,
+    upper: Floats,
+    low: Floats,
+    high: Floats,
+    policy: Integers,
+    most: float,
+) -> bool:
+    """Move bounds outward until biases prove them, if that is little; return whether they do.
+
+    Parameters
+    ----------
+    lower, upper : (S,)
+        Moved, except for terminal states, whose value is zero.
+    low, high : (S,)
+        The biases for each.
+    most : float
+        The distance that moved bounds may have, or a thousandth more than they have.
+    """
+    width = 0.0
+    for state in range(len(lower)):
+        width = max(width, upper[state] - lower[state])
+    fall = max(0.0, excess_jit(-1.0, equation, lower, low, policy))
+    rise = max(0.0, excess_jit(1.0, equation, upper, high, policy))
+    if not width + fall + rise <= max(most, 1.001 * width):
+        return False
+    offsets = equation.graph.choice_offsets
+    for state in range(len(lower)):
+        if offsets[state] < offsets[state + 1]:
+            if fall > 0.0:
+                lower[state] = np.nextafter(lower[state] - fall * (1.0 + 2.0**-40), -np.inf)
+            if rise > 0.0:
+                upper[state] = np.nextafter(upper[state] + rise * (1.0 + 2.0**-40), np.inf)
+    return True
+
+
+cover_jit = compiled(cover)
 
 
 OUTSIDE = -1

@@ -136,6 +136,10 @@ class Equation(NamedTuple):
     place: Naturals
 
 
+NO_ORDER = np.empty(0, np.int32), np.empty(0, np.uint32)
+"""Order and place of an equation without any."""
+
+
 def unordered_equation(
     graph: Graph,
     probabilities: Probabilities,
@@ -145,10 +149,7 @@ def unordered_equation(
     codebook: Floats | None = None,
 ) -> Equation:
     """Return the equation of a model without a constant sum, for kernels that need no order."""
-    order, place = np.empty(0, np.int32), np.empty(0, np.uint32)
-    return Equation(
-        graph, probabilities, codebook, rewards, rewards, maximise, discount, order, place
-    )
+    return Equation(graph, probabilities, codebook, rewards, rewards, maximise, discount, *NO_ORDER)
 
 
 def backup(

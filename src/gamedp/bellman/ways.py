@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
+NOTHING = -1
+"""The end of a list; a state without a choice."""
+
 TOO_LARGE_NUMBER = 2.0**1000
 """Size from which numbers are left to others: differences of larger ones may be infinite."""
 
@@ -52,6 +55,13 @@ NEARLY = 2.0**-8
 
 CLOSER = 2.0**-10
 """Part of its change to which following the policy then reduces the changes of a sweep."""
+
+MARGIN = 2.0**-30
+"""Smallest margin of biases on each step, relative to the largest numbers; not critical."""
+
+MOST_MARGIN, ROOM = 2.0**-10, 2.0**10
+"""Largest such margin, and its multiple of the tolerance, if sweeps find biases: more saves sweeps.
+The margin is rounded with them, and that must stay small compared with the tolerance."""
 
 ATTEMPTS = 3
 """Number of attempts to refine values until they are close enough for the steps of play."""
@@ -90,8 +100,9 @@ class Map(NamedTuple):
     leaves: Flags
 
 
-def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, low: Floats,
-             high: Floats, exits: Integers, nodes: Integers) -> tuple[int, float]:  # fmt: skip
+def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats,
+             low: Floats, high: Floats, exits: Integers,
+             nodes: Integers) -> tuple[int, float, float]:  # fmt: skip
     """Start with the bounds of all that a component leads to.
 
     Parameters
@@ -107,10 +118,12 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
         The number of its nodes.
     apart : float
         The largest distance of the bounds of anything that it leads to.
+    best : float
+        The largest lower bound of these.
     """
     graph = ways.graph
     least = np.inf
-    most = -np.inf
+    most = best = -np.inf
     apart = 0.0
     for i in range(start, stop):
         state = ways.order[i]
@@ -118,6 +131,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
         if here < num_inner:
             least = min(least, gains[here, 0])
             most = max(most, gains[here, 1])
+            best = max(best, gains[here, 0])
             apart = max(apart, gains[here, 1] - gains[here, 0])
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             if ways.leaves[choice]:
@@ -128,6 +142,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
                     if low[there] == low[there]:
                         least = min(least, low[there])
                         most = max(most, high[there])
+                        best = max(best, low[there])
                         apart = max(apart, high[there] - low[there])
     count = start - start  # zero, but no literal, for which `solve` would be compiled as well
     for i in range(start, stop):
@@ -146,7 +161,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
         elif graph.choice_offsets[state] == graph.choice_offsets[state + 1]:
             low[here] = high[here] = 0.0  # a terminal state
             exits[here] = STAY
-    return count, apart
+    return count, apart, best
 
 
 surround_jit = inlined(surround)
@@ -344,18 +359,15 @@ def look(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values
 look_jit = inlined(look)
 
 
-def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance: float,
-             budget: int, low: Floats, high: Floats, exits: Integers, steps: Floats,
-             zeros: Floats, near: Flags, nodes: Integers, best: Floats,
-             room: Room) -> bool:  # fmt: skip
+def approach(num_inner: int, ways: Map, gains: Floats, tolerance: float, budget: int,
+             low: Floats, high: Floats, exits: Integers, extra: Floats, zeros: Floats,
+             near: Flags, nodes: Integers, numbers: Floats, room: Room) -> bool:  # fmt: skip
     """Find bounds of the best average; return whether they are close enough.
 
     Parameters
     ----------
     num_inner : int
         The number of end components (K).
-    extra : (2, C)
-        Zeros, and ones.
     gains : (K, 2)
         Bounds of their gains.
     tolerance : float
@@ -363,25 +375,32 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
     budget : int
         Largest number of sweeps over a component.
     low, high : (N,)
-        Filled; NaN at first.
+        Filled.
     exits : (N,)
         Filled with a policy for which `low` holds: choices that lead on, or `STAY`.
-    steps : (N,)
-        Zeros.
-    zeros : (K, 2)
-        Zeros.
-    near : (C,)
+    extra, zeros, near : (2, C), (K, 2), (C,)
         Scratch.
-    nodes, best, room : (2, N), (N,), Room
+    nodes, numbers, room : (2, N), (2, N), Room
         Scratch.
     """
     nodes, others = nodes[0], nodes[1]  # unpacked, their layout would not be known
+    steps, best = numbers[0], numbers[1]
+    for here in range(len(low)):
+        low[here] = np.nan  # without bounds
+        steps[here] = 0.0
+    for part in range(num_inner):
+        zeros[part, 0] = 0.0
+    for choice in range(len(near)):
+        extra[0, choice] = 0.0
+        extra[1, choice] = 1.0
     offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
     probabilities = ways.probabilities
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
-        count, apart = surround_jit(start, stop, num_inner, ways, gains, low, high, exits, nodes)
+        count, apart, top = surround_jit(
+            start, stop, num_inner, ways, gains, low, high, exits, nodes
+        )
         width = 0.0
         least = np.inf
         for i in range(count):
@@ -392,6 +411,8 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
         most = high[nodes[0]]
         if not max(abs(least), abs(most)) < TOO_LARGE_NUMBER:
             return False
+        for i in range(count):
+            low[nodes[i]] = top  # from most of them, nearly the best is reached
         error = np.inf
         size = 0.0
         enough = 2.0**-8 * tolerance
@@ -439,8 +460,85 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
 approach_jit = compiled(approach)
 
 
+def arrive(choice_offsets: Integers, part: Graph, offsets: Integers, states: Integers,
+           choices: Integers, within: Integers, policy: Integers, stays: Flags, places: Integers,
+           lists: Integers) -> None:  # fmt: skip
+    """Complete a policy in the end components: where it stays, and on the way out of the others.
+
+    From the other states of a component, it goes towards the one where the component is left, by
+    as few steps as may do: the policy that earns the gain might stay for ever.
+
+    Parameters
+    ----------
+    choice_offsets : (S + 1,)
+    part, offsets, states, choices
+        The end components, M states, with their own numbers: see
+        :class:`gamedp.solvers.tools.end_components.EndComponents`.
+    within : (M,)
+        The policy that earns the gain, by the numbers of their own.
+    policy : (S,)
+        In an end component the choice that leaves it, or `STAY`: replaced.
+    stays : (S,)
+        False. Filled: where play stays permanently.
+    places, lists : (2, M), (3, their transitions)
+        Scratch.
+    """
+    last, queue = places[0], places[1]
+    before, sources, taken = lists[0], lists[1], lists[2]
+    for number in range(len(offsets) - 1):
+        start, stop = offsets[number], offsets[number + 1]
+        leaving = policy[states[start]]
+        for i in range(start, stop):
+            state = states[i]
+            last[i] = NOTHING
+            policy[state] = NOTHING
+            if leaving == STAY:
+                policy[state] = choices[within[i]]
+                stays[state] = True
+            elif choice_offsets[state] <= leaving < choice_offsets[state + 1]:
+                policy[state] = leaving
+                queue[0] = i
+        if leaving == STAY:
+            continue
+        for i in range(start, stop):
+            for choice in range(part.choice_offsets[i], part.choice_offsets[i + 1]):
+                for t in range(
+                    part.transition_offsets[choice], part.transition_offsets[choice + 1]
+                ):
+                    there = part.successors[t]
+                    before[t], sources[t], taken[t] = last[there], i, choice
+                    last[there] = t
+        head, waiting = 0, 1
+        while head < waiting:
+            t = last[queue[head]]
+            head += 1
+            while t != NOTHING:
+                state = states[sources[t]]
+                if policy[state] == NOTHING:
+                    policy[state] = choices[taken[t]]
+                    queue[waiting] = sources[t]
+                    waiting += 1
+                t = before[t]
+
+
+arrive_jit = compiled(arrive)
+
+
+def margin_of(rewards: Floats, gains: Floats, values: Floats, tolerance: float) -> float:
+    """Return how much biases gain or lose on each step, so that their rounding does no harm."""
+    size = TINY
+    for reward in rewards:
+        size = max(size, abs(reward))
+    for state in range(len(gains)):
+        size = max(size, abs(gains[state]), abs(values[state]))
+    return max(MARGIN * size, min(MOST_MARGIN * size, ROOM * tolerance))
+
+
+margin_of_jit = inlined(margin_of)
+
+
 def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats,
-                 values: Floats, margin: float, budget: int, extra: Floats, zeros: Floats,
+                 values: Floats, tolerance: float, budget: int, extra: Floats, zeros: Floats,
                  constants: Floats, exits: Integers, nodes: Integers, best: Floats,
                  room: Room) -> bool:  # fmt: skip
     """Find the largest total beyond the gains until play stays; return whether it is found.
@@ -451,22 +549,25 @@ def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains:
         Multiplied by `sign`, they are maximised.
     gains, values : (S,)
         Gains of the states, and potentials.
-    margin : float
-        The amount added on each step.
+    tolerance : float
+        Of the gains; the amount added on each step is small beside it.
     budget : int
         Largest number of sweeps over a component.
-    extra : (C,)
+    extra, zeros : (C,), (K, 2)
         Scratch.
-    zeros : (K, 2)
-        Zeros.
     constants : (N,)
-        Filled: the amount to add to the potentials of a node. NaN at first.
+        Filled: the amount to add to the potentials of a node.
     exits, nodes, best, room : (N,), (N,), (N,), Room
         Scratch.
     """
     graph = ways.graph
     offsets, successors = graph.transition_offsets, graph.successors
     probabilities = ways.probabilities
+    margin = margin_of_jit(rewards, gains, values, tolerance)
+    for part in range(num_inner):
+        zeros[part, 0] = 0.0
+    for here in range(len(constants)):
+        constants[here] = np.nan
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
@@ -500,7 +601,7 @@ leave_totals_jit = compiled(leave_totals)
 
 
 def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integers, moving: Flags,
-         margin: float, budget: int, biases: Floats, extra: Floats, states: Integers,
+         tolerance: float, budget: int, biases: Floats, extra: Floats, states: Integers,
          room: Room) -> bool:  # fmt: skip
     """Set biases to a policy's rewards beyond the gains until it stays; return whether it succeeds.
 
@@ -512,8 +613,8 @@ def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integer
     policy : (S,)
     moving : (S,)
         Whether the policy neither stays in an end component there nor is at the end.
-    margin : float
-        The amount subtracted on each step.
+    tolerance : float
+        Of the gains; the amount subtracted on each step is small beside it.
     budget : int
         Largest number of times that the policy is followed in a component.
     biases : (S,)
@@ -524,6 +625,7 @@ def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integer
     # Arrays are not read from a tuple, and numbers are unsigned: see `equation.backup`.
     order, offsets, successors = ways.order, ways.graph.transition_offsets, ways.graph.successors
     probabilities = ways.probabilities
+    margin = margin_of_jit(rewards, gains, biases, tolerance)
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]

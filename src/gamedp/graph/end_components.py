@@ -271,6 +271,7 @@ def maximal_end_components(
     component: Integers,
     order: Integers,
     component_offsets: Integers,
+    nontrivial: Flags,
     end_component: Integers,
     stays: Flags,
 ) -> int:
@@ -285,19 +286,19 @@ def maximal_end_components(
     Parameters
     ----------
     graph : Graph
-    component, order, component_offsets
+    component, order, component_offsets, nontrivial
         As :mod:`gamedp.graph.graph` fills them.
     end_component, stays
-        Taken as `drop_leaving_choices` leaves them. Then filled, shapes (S,) and (C,): the number
-        of the maximal end component of each state, -1 if it is in none; whether the choice keeps
-        play in that component with certainty. The type of `end_component` must have room for the
-        number of choices.
+        Filled, shapes (S,) and (C,): the number of the maximal end component of each state, -1 if
+        it is in none; whether the choice keeps play in that component with certainty. The type of
+        `end_component` must have room for the number of choices.
 
     Returns
     -------
     int
         The number of maximal end components.
     """
+    drop_leaving_choices_jit(graph, component, order, nontrivial, end_component, stays)
     num_found = ZERO
     for number in range(len(component_offsets) - 1):
         states = order[component_offsets[number] : component_offsets[number + 1]]

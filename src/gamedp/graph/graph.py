@@ -26,7 +26,7 @@ import numpy as np
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
-    from gamedp.runtime.arrays import Flags, Floats, Integers
+    from gamedp.runtime.arrays import Flags, Floats, Integers, Naturals
 
 
 ONE = np.uintp(1)
@@ -291,10 +291,11 @@ def describe(
     component: Integers,
     order: Integers,
     component_offsets: Integers,
+    place_of: Naturals,
     levels: Integers,
     nontrivial: Flags,
     candidate: Integers,
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """Find the level of every component, whether it has a cycle, and whether play may stay in it.
 
     Play can stay in a component for ever only if something is left of it when the choices that may
@@ -307,6 +308,8 @@ def describe(
     graph : Graph
     component, order, component_offsets
         As `strongly_connected_components` fills them.
+    place_of
+        Filled, one entry a state: its position in the order.
     levels
         Filled, one entry a component: the transitions on the longest way down from it, 0 when none
         leaves it.
@@ -317,10 +320,10 @@ def describe(
 
     Returns
     -------
-    num_levels, num_candidates
-        The number of levels, and of the states that the sweep leaves.
+    num_levels, num_cyclic_levels, num_candidates
+        The number of levels, of those with a cycle, and of the states that the sweep leaves.
     """
-    num_levels = num_candidates = 0
+    num_levels = num_cyclic_levels = num_candidates = 0
     candidate[:] = 0
     for own in range(len(component_offsets) - 1):
         start = np.uintp(component_offsets[own])
@@ -329,6 +332,7 @@ def describe(
         cyclic = False
         for place in range(start, stop):
             state = np.uintp(order[place])
+            place_of[state] = place
             first_transition = np.uintp(graph.transition_offsets[graph.choice_offsets[state]])
             last_transition = np.uintp(graph.transition_offsets[graph.choice_offsets[state + ONE]])
             for t in range(first_transition, last_transition):
@@ -354,7 +358,13 @@ def describe(
                 num_candidates += 1
             else:
                 candidate[state] = UNSEEN
-    return num_levels, num_candidates
+    for level in range(num_levels):
+        candidate[level] = 0
+    for own in range(len(nontrivial)):
+        if nontrivial[own] and candidate[levels[own]] == 0:
+            candidate[levels[own]] = 1
+            num_cyclic_levels += 1
+    return num_levels, num_cyclic_levels, num_candidates
 
 
 describe_jit = compiled(describe)

@@ -109,19 +109,17 @@ class Structure:
         component_offsets = component_offsets[: num_components + 1]
         levels = np.empty(num_components, dtype)
         nontrivial = np.empty(num_components, np.bool_)
-        num_levels, num_candidates = graph.describe_jit(
+        place = np.empty(num_states, np.uint32 if dtype.itemsize == 4 else np.uint64)
+        num_levels, num_cyclic_levels, num_candidates = graph.describe_jit(
             self.graph,
             component,
             order,
             component_offsets,
+            place,
             levels,
             nontrivial,
             np.empty(num_states, np.int8),
         )
-        place = np.empty(num_states, f"u{dtype.itemsize}")
-        place[order] = np.arange(num_states, dtype=place.dtype)
-        has_cycle = np.zeros(num_levels, np.bool_)
-        has_cycle[levels[nontrivial]] = True
         return _StructureParts(
             _locked(component),
             _locked(order),
@@ -129,9 +127,9 @@ class Structure:
             _locked(component_offsets),
             _locked(nontrivial),
             _locked(levels),
-            int(num_levels),
+            num_levels,
             num_candidates,
-            int(np.count_nonzero(has_cycle)),
+            num_cyclic_levels,
         )
 
     @property
@@ -199,7 +197,7 @@ class Structure:
         transpose_jit(self.transition_offsets, self.successors, None, offsets, choices)
         return Reverse(self.owners, _locked(offsets), _locked(choices))
 
-    @property
+    @cached_property
     def choice_type(self) -> np.dtype[np.signedinteger[Any]]:
         """The type in which choices are numbered: that of states if it has room for them."""
         dtype = self.successors.dtype
@@ -210,7 +208,7 @@ class Structure:
     def owners(self) -> Integers:
         """The state of each choice; (C,)."""
         states = np.arange(self.num_states, dtype=self.successors.dtype)
-        return _locked(np.repeat(states, np.diff(self.choice_offsets)))
+        return _locked(np.repeat(states, self.choice_offsets[1:] - self.choice_offsets[:-1]))
 
     @property
     def predecessors(self) -> tuple[Integers, Integers]:
@@ -374,14 +372,12 @@ class Structure:
         stays = np.zeros(num_choices, np.bool_)
         num_end_components = 0
         if self.may_have_end_components:
-            end_components.drop_leaving_choices_jit(
-                self.graph, self.component, self.order, self.nontrivial, end_component, stays
-            )
             num_end_components = end_components.maximal_end_components_jit(
                 self.graph,
                 self.component,
                 self.order,
                 self.component_offsets,
+                self.nontrivial,
                 end_component,
                 stays,
             )

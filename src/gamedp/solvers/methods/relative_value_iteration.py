@@ -8,21 +8,25 @@ import attrs
 import numpy as np
 
 from gamedp.bellman import average
-from gamedp.bellman.average import NO_CHOICE
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
-from gamedp.results.status import Status
+from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import ProgressCallback, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.slices import END_COMPONENTS
 from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import make_solution, require
-from gamedp.solvers.tools.end_components import EndComponents, best_policy, is_easy_to_eliminate
+from gamedp.solvers.tools.end_components import (
+    EndComponents,
+    best_policy,
+    equation_of,
+    is_easy_to_eliminate,
+)
 from gamedp.solvers.tools.prepared import support_of_averages
 from gamedp.solvers.tools.run import check_range
-from gamedp.solvers.tools.ways import Found, Ways, moved
+from gamedp.solvers.tools.ways import Found, Ways
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,15 +124,13 @@ class _GainSearch:
 
     def __attrs_post_init__(self) -> None:
         problem, model = self.problem, self.problem.model
-        inner = np.diff(model.choice_offsets) > 0
-        wants_most = (model.players[inner] == 0) == (problem.objective.optimum == "max")
-        self.sign = 1.0 if not len(wants_most) or wants_most[0] else -1.0
+        mover = (model.choice_offsets[1:] > model.choice_offsets[:-1]).argmax()
+        self.sign = 1.0 if problem.maximise[mover] else -1.0
         self.parts = EndComponents.of(model, self.sign)
         # Half of the tolerance is for the gains, the other half for the ways to them.
         self.allowed = 0.5 * self.tolerance
         size = len(self.parts.states)
-        self.values = np.zeros(size)
-        self.new_values = np.zeros(size)
+        self.values, self.new_values = np.zeros((2, size))
         self.policy = np.full(size, -1, np.int64)
         self.bounds = np.zeros((len(self.parts.offsets) - 1, 2))
         self.visits = np.zeros(1, np.int64)
@@ -246,7 +248,7 @@ class _GainSearch:
         self._check_range()
         # A fifth for the ways; a tenth for rounding.
         found = ways.bounds(
-            self.bounds, self.allowed, 0.2 * self.tolerance, self._seconds_left(), sweeps
+            self.bounds, self.allowed, 0.2 * self.tolerance, self._seconds_left, sweeps
         )
         if self.status is Status.SOLVED:
             self.status = found.status
@@ -262,6 +264,8 @@ class _GainSearch:
 
     def _check_range(self) -> None:
         """Raise InvalidModelError if rewards are so large that their sums overflow."""
+        if np.isfinite(np.add.reduce(self.bounds, axis=None)):
+            return
         gains = np.zeros(self.problem.model.num_states)
         gains[self.parts.states] = np.repeat(
             np.abs(self.bounds).max(axis=1), np.diff(self.parts.offsets)
@@ -285,17 +289,14 @@ class _GainSearch:
         lower, upper = found.lower[ways.node], found.upper[ways.node]
         values = np.zeros(model.num_states)
         values[self.parts.states] = self.values
-        low = ways.lower_biases(lower, values, policy, stays, self.tolerance, self._seconds_left())
-        high = ways.upper_biases(upper, values, self.tolerance, self._seconds_left())
+        low = ways.lower_biases(lower, values, policy, stays, self.tolerance, self._seconds_left)
+        high = ways.upper_biases(upper, values, self.tolerance, self._seconds_left)
         if low is None or high is None:
             return lower, upper, None
-        fall = ways.excess(False, lower, low, policy)
-        rise = ways.excess(True, upper, high, np.full(model.num_states, NO_CHOICE))
-        width = float(np.max(upper - lower, initial=0.0))
-        if not width + fall + rise <= max(0.95 * self.tolerance, 1.001 * width):
+        equation, most = equation_of(model, self.sign), 0.95 * self.tolerance
+        if not average.cover_jit(equation, lower, upper, low, high, policy, most):
             return lower, upper, None
-        ends = model.terminals
-        return moved(lower, -fall, ends), moved(upper, rise, ends), (low, high)
+        return lower, upper, (low, high)
 
     def _put_together(
         self,
@@ -304,17 +305,14 @@ class _GainSearch:
         policy: NDArray[np.int64],
         biases: Biases | None,
     ) -> Solution:
-        width = float(np.max(upper - lower, initial=0.0))
-        if width <= self.tolerance:
+        if self.status is not Status.SOLVED and width_of(lower, upper) <= self.tolerance:
             self.status = Status.SOLVED
-        elif self.status is Status.SOLVED:
-            self.status = Status.ROUNDING
         inner = max(1, self.problem.model.num_states - len(self.problem.model.terminals))
         values = lower + 0.5 * (upper - lower)
         return make_solution(
             self.problem,
             self.solver,
-            (np.clip(values, lower, upper), lower, upper),
+            (np.minimum(values, upper), lower, upper),
             policy,
             status=self.status,
             tolerance=self.tolerance,

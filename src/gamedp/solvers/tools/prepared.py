@@ -45,6 +45,7 @@ from gamedp.solvers.tools.run import Answer, Components, DepthFirstResult, Run, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gamedp.model.model import Model
     from gamedp.runtime.arrays import Floats, Integers
     from gamedp.runtime.limit import ProgressCallback
 
@@ -237,15 +238,19 @@ def support_by(found: object) -> Support:
 def support_of_averages(problem: Problem) -> Support:
     """Return whether one player makes all choices, as solvers of averages require."""
     model = problem.model
-    movers = model.players[np.diff(model.choice_offsets) > 0]
-    are_opponents = len(movers) > 0 and (movers != movers[0]).any()
-    if model.is_general_sum or model.has_swaps or are_opponents:
+    if model.num_players > 1 and (model.is_general_sum or model.has_swaps or _takes_turns(model)):
         return Support(
             False,
             "is for one player: with opponents, an end component has no single gain. Use "
             "Discounted with a discount near one, or FiniteHorizon.",
         )
     return Support(True)
+
+
+def _takes_turns(model: Model) -> bool:
+    """Return whether several players make choices."""
+    movers = model.players[np.diff(model.choice_offsets) > 0]
+    return len(movers) > 0 and bool((movers != movers[0]).any())
 
 
 MAX_SEARCHED_TRANSITIONS = 1 << 14

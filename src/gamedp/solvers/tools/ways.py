@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.bellman import average, equation, residuals, ways as kernels
+from gamedp.bellman import equation, residuals, ways as kernels
 from gamedp.bellman.chains import STAY, Room, room_for
 from gamedp.errors import InvalidModelError
-from gamedp.graph.sets import attractor
 from gamedp.model.model import Model
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
@@ -34,7 +33,6 @@ from gamedp.runtime.floats import TINY, UNIT
 from gamedp.solvers.tools.components import sweep_components
 from gamedp.solvers.tools.end_components import (
     EndComponents,
-    equation_of,
     is_easy_to_eliminate,
     offsets_of,
     ragged,
@@ -43,6 +41,8 @@ from gamedp.solvers.tools.policies import improve_policies
 from gamedp.solvers.tools.run import Answer, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from gamedp.runtime.arrays import Flags, Floats, Integers
@@ -52,13 +52,6 @@ SWEEPS = 256
 
 WORK = 1 << 25
 """Transitions after which they are as well: kernels cannot be interrupted."""
-
-MARGIN = 2.0**-30
-"""Smallest margin of biases on each step, relative to the largest numbers; not critical."""
-
-MOST_MARGIN, ROOM = 2.0**-10, 2.0**10
-"""Largest such margin, and its multiple of the tolerance, if sweeps find biases: more saves sweeps.
-The margin is rounded with them, and that must stay small compared with the tolerance."""
 
 
 @attrs.frozen(eq=False)
@@ -105,10 +98,9 @@ class Ways:
     def of(cls, model: Model, sign: float, parts: EndComponents) -> Ways:
         """Make each end component of a model one node."""
         structure, node = model.structure, parts.node
-        leaves = ~structure.stays
         # As the model has them, for all uses in which nothing leaves an end component.
         successor_nodes = model.successors
-        if leaves.any():
+        if len(parts.choices) < model.num_choices:
             successor_nodes = node[model.successors]
             successor_nodes.flags.writeable = False
         return cls(
@@ -122,7 +114,7 @@ class Ways:
                 structure.graph,
                 successor_nodes,
                 model.probabilities,
-                leaves,
+                ~structure.stays,
             ),
         )
 
@@ -199,7 +191,7 @@ class Ways:
         gains: Floats,
         allowed: float,
         tolerance: float,
-        seconds: float,
+        seconds: Callable[[], float],
         max_sweeps: int,
     ) -> Found:
         """Return bounds of the best average, for bounds of each component's gain.
@@ -215,14 +207,12 @@ class Ways:
         found = self._swept(gains, tolerance, min(self._budget, max_sweeps))
         if found is not None:
             return found
-        begin = time.monotonic()
-        low = self._solved(gains[:, 0], tolerance, seconds, max_sweeps)
+        low = self._solved(gains[:, 0], tolerance, seconds(), max_sweeps)
         apart = float(np.diff(gains).max(initial=0.0))
         if apart <= allowed:  # no gain exceeds its lower bound by more than this
             high, upper = low, moved(low.upper, apart, self.node[self.model.terminals])
         else:
-            left = max(1e-3, seconds - (time.monotonic() - begin))
-            high = self._solved(gains[:, 1], tolerance, left, max_sweeps)
+            high = self._solved(gains[:, 1], tolerance, seconds(), max_sweeps)
             upper = high.upper
         exits = np.full(self.num_nodes, STAY)
         chosen = low.policy[: self.num_nodes]
@@ -234,25 +224,21 @@ class Ways:
     def _swept(self, gains: Floats, tolerance: float, budget: int) -> Found | None:
         """Return the result of sweeps, None if there would be many of them."""
         num_nodes, levels = self.num_nodes, self.model.structure.num_cyclic_levels
-        low, high = np.full(num_nodes, np.nan), np.empty(num_nodes)
-        exits, num_choices = np.empty(num_nodes, np.int64), self.model.num_choices
-        extra = np.zeros((2, num_choices))
-        extra[1] = 1.0
+        low, high, exits = np.empty(num_nodes), np.empty(num_nodes), np.empty(num_nodes, np.int64)
         close = kernels.approach_jit(
             self.num_parts,
             self.map,
-            extra,
             gains,
             tolerance / max(1, levels),
             budget,
             low,
             high,
             exits,
-            np.zeros(num_nodes),
-            np.zeros((self.num_parts, 2)),
-            np.empty(num_choices, np.bool_),
+            np.empty((2, self.model.num_choices)),
+            np.empty(gains.shape),
+            np.empty(self.model.num_choices, np.bool_),
             np.empty((2, num_nodes), np.int64),
-            np.empty(num_nodes),
+            np.empty((2, num_nodes)),
             self._room,
         )
         return Found(low, high, exits, Status.SOLVED) if close else None
@@ -276,23 +262,20 @@ class Ways:
         within : (M,)
             The policy that earns the gain, in the states of the end components.
         """
-        model, parts, structure = self.model, self.parts, self.model.structure
-        policy = exits[self.node]
-        is_inside = structure.end_component >= 0
-        stays = is_inside & (policy == STAY)
-        policy[parts.states] = parts.choices[within]
-        ends = exits[: self.num_parts]
-        ends = ends[ends != STAY]
-        if len(ends):
-            # From the other states of the component towards the one where it is left: the policy
-            # that earns the gain might stay for ever.
-            at = np.zeros(model.num_states, np.bool_)
-            at[structure.owners[ends]] = True
-            everyone = np.ones(model.num_states, np.bool_)
-            _, towards = attractor(structure, everyone, at, structure.stays)
-            left = is_inside & ~stays
-            policy[left] = towards[left]
-            policy[structure.owners[ends]] = ends
+        parts, graph = self.parts, self.parts.equation.graph
+        policy, stays = exits[self.node], np.zeros(self.model.num_states, np.bool_)
+        kernels.arrive_jit(
+            self.model.choice_offsets,
+            graph,
+            parts.offsets,
+            parts.states,
+            parts.choices,
+            within,
+            policy,
+            stays,
+            np.empty((2, len(within)), np.int64),
+            np.empty((3, len(graph.successors)), np.int64),
+        )
         return policy, stays
 
     def upper_biases(
@@ -300,7 +283,7 @@ class Ways:
         gains: Floats,
         values: Floats,
         tolerance: float,
-        seconds: float,
+        seconds: Callable[[], float],
     ) -> Floats | None:
         """Return h with ``g(s) + h(s) >= r + sum(P * h)`` for all choices, up to rounding; (S,).
 
@@ -309,21 +292,18 @@ class Ways:
         staying nothing: they are finite, because play on the ways ends.
         """
         num_nodes = self.num_nodes
-        constants = np.full(num_nodes, np.nan)
-        question = (
+        constants = np.empty(num_nodes)
+        if kernels.leave_totals_jit(
+            self.num_parts,
+            self.map,
             self.model.rewards,
             self.sign,
             gains,
             values,
-            self._margin(gains, values, tolerance),
-        )
-        if kernels.leave_totals_jit(
-            self.num_parts,
-            self.map,
-            *question,
+            tolerance,
             self._budget,
             np.empty(self.model.num_choices),
-            np.zeros((self.num_parts, 2)),
+            np.empty((self.num_parts, 2)),
             constants,
             *np.empty((2, num_nodes), np.int64),
             np.empty(num_nodes),
@@ -335,7 +315,7 @@ class Ways:
         leaving = labels != STAY
         rewards[leaving] = self._surplus(labels[leaving], gains, values)
         model = attrs.evolve(self.skeleton, rewards=rewards)
-        bound = bound_of_total(model, "upper", seconds)
+        bound = bound_of_total(model, "upper", seconds())
         return None if bound is None else values + bound[self.node]
 
     def _surplus(self, choices: NDArray[np.int64], gains: Floats, values: Floats) -> Floats:
@@ -365,7 +345,7 @@ class Ways:
         policy: NDArray[np.int64],
         stays: Flags,
         tolerance: float,
-        seconds: float,
+        seconds: Callable[[], float],
     ) -> Floats | None:
         """Return h with ``g(s) + h(s) <= r + sum(P * h)`` for a policy, up to rounding; (S,).
 
@@ -375,16 +355,20 @@ class Ways:
         model = self.model
         moving = (policy >= 0) & ~stays
         biases = np.where(moving, 0.0, values)
-        question = (
+        if kernels.lead_jit(
+            self.map,
             model.rewards,
             self.sign,
             gains,
             policy,
             moving,
-            self._margin(gains, values, tolerance),
-        )
-        extra, states = np.empty(model.num_choices), np.empty(model.num_states, np.int64)
-        if kernels.lead_jit(self.map, *question, self._budget, biases, extra, states, self._room):
+            tolerance,
+            self._budget,
+            biases,
+            np.empty(model.num_choices),
+            np.empty(model.num_states, np.int64),
+            self._room,
+        ):
             return biases
         choices = policy[moving]
         transitions = ragged(model.transition_offsets, choices)
@@ -406,26 +390,7 @@ class Ways:
             payoffs=values[terminals],
             action_labels=choices,
         )
-        return bound_of_total(chain, "lower", seconds)
-
-    def _margin(self, gains: Floats, values: Floats, tolerance: float) -> float:
-        size = max(
-            float(np.abs(numbers).max(initial=TINY))
-            for numbers in (self.model.rewards, gains, values)
-        )
-        return max(MARGIN * size, min(MOST_MARGIN * size, ROOM * tolerance))
-
-    def excess(
-        self,
-        upward: bool,
-        gains: Floats,
-        biases: Floats,
-        policy: NDArray[np.int64],
-    ) -> float:
-        """Return by how much gains must be moved so that their inequality holds; see the kernel."""
-        equation = equation_of(self.model, self.sign)
-        over = average.excess_jit(1.0 if upward else -1.0, equation, gains, biases, policy)
-        return max(0.0, float(over))
+        return bound_of_total(chain, "lower", seconds())
 
 
 def moved(bounds: Floats, by: float, ends: Integers) -> Floats:
@@ -440,7 +405,7 @@ def moved(bounds: Floats, by: float, ends: Integers) -> Floats:
 def _margin(surplus: Floats, values: Floats) -> float:
     """Return how much a bias may gain or lose on each step, so that its rounding is harmless."""
     scale = np.abs(surplus).max(initial=0.0) + np.abs(values).max(initial=0.0)
-    return float(MARGIN * scale + TINY)
+    return float(kernels.MARGIN * scale + TINY)
 
 
 FEW_SWEEPS = 1000

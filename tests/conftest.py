@@ -7,6 +7,7 @@ import signal
 from importlib.metadata import EntryPoint
 
 import pytest
+from executors import processes
 from mutants import recording
 from order import longest_first
 
@@ -74,6 +75,13 @@ def compile_at_once(monkeypatch):
     """Let `compile="auto"` compile the smallest game, too."""
     for patience in ("AT_FIRST", "AT_MOST"):
         monkeypatch.setattr(build, patience, Patience(states=0))
+
+
+@pytest.fixture(scope="module")
+def pool():
+    """Two processes that know nothing of this one."""
+    with processes() as executor:
+        yield executor
 
 
 @pytest.fixture

@@ -28,13 +28,8 @@ REVIEWED = {
     "policies/arrays.py": {"_of_table": COUNTING},
     "policies/arguments.py": {"StageRule.shares": CHECKING},
     "policies/statistics.py": {"mean_and_deviation_of": STATISTICS, "p_value": STATISTICS},
-    "simulation/chain_games.py": {
-        "ChainGames.tally": STATISTICS,
-        "_board": "what games are drawn by",
-        "_Walks.outcomes": STATISTICS,
-    },
+    "simulation/chain_games.py": {"_board": "what games are drawn by"},
     "simulation/rules_games.py": {"_drawn": CHECKING},
-    "simulation/simulate.py": {"_tallied": STATISTICS, "_tallied.run": STATISTICS},
     "policies/policy.py": {
         "Policy._repr_html_": COUNTING,
         "Policy.actions": TOGETHER,
@@ -52,7 +47,8 @@ REVIEWED = {
     },
     "simulation/tally.py": {
         "Played.tally": STATISTICS,
-        "Tally.total": COUNTING,
+        "Playing.pairs": STATISTICS,
+        "Playing.tally_pairs": STATISTICS,
         "_sum": STATISTICS,
     },
     "results/optimal_choices.py": {

@@ -7,16 +7,20 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
 import numpy as np
 import pytest
+from executors import Shuffling, processes
+from rule_games import Three
 from scipy.optimize import minimize
 from waiting import wait_until
 
 import gamedp
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnsupportedProblemError
+from gamedp.games import wubbel
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.play import Pairing, Program, RandomPlayer, sprt, tournament
@@ -176,6 +180,57 @@ class TestGames:
             tournament(OnePlayer(), PLAYERS)
         with pytest.raises(InvalidParameterError, match="no games between"):
             tournament(GAME, PLAYERS, games=2, seed=1).pairing("hold 3", "nobody")
+
+
+class TestExecutors:
+    def test_results_do_not_depend_on_the_workers(self, pool, tmp_path):
+        players = {
+            "hold": wubbel.Hold(6),
+            "search": gamedp.searchers.Expectiminimax(depth=2),
+            "random": RandomPlayer(GAME),
+            "program": Program(["no such program"]),
+        }
+        arguments = {"games": 8, "seed": 1, "records": True}
+        alone = tournament(GAME, players, **arguments, save=tmp_path / "alone")
+        assert alone.pairings[-1].forfeits
+        with ThreadPoolExecutor(2) as threads, Shuffling() as shuffling:
+            for number, executor in enumerate((threads, shuffling, pool)):
+                save = tmp_path / f"{number}"
+                found = tournament(GAME, players, **arguments, save=save, executor=executor)
+                assert found == alone
+                assert found.records == alone.records
+                assert save.read_bytes() == (tmp_path / "alone").read_bytes()
+
+    def test_three_players(self, pool):
+        game = Three()
+        players = {name: RandomPlayer(game) for name in "abc"}
+        found = [tournament(game, players, games=10, seed=1, executor=e) for e in (None, pool)]
+        assert found[0] == found[1]
+
+    def test_a_match_stops_where_it_stops_alone(self, pool):
+        players = {name: wubbel.Hold(at) for name, at in (("good", 8), ("bad", 1))}
+        arguments = {"games": 400, "seed": 1, "better_by": (0, 50)}
+        alone = tournament(GAME, players, **arguments)
+        assert alone.pairings[0].games < 400
+        assert tournament(GAME, players, **arguments, executor=pool) == alone
+
+    def test_a_player_who_cannot_be_sent_is_named(self, pool):
+        players = {"hold": wubbel.Hold(6), "odd": lambda state, rng: 1}
+        message = "player 'odd', .*lambda.* cannot be sent to workers: .* an executor of threads"
+        with pytest.raises(InvalidParameterError, match=message):
+            tournament(GAME, players, games=4, executor=pool)
+        with ThreadPoolExecutor(2) as threads:
+            found = tournament(GAME, players, games=4, seed=1, executor=threads)
+        assert found == tournament(GAME, players, games=4, seed=1)
+
+    def test_what_was_saved_before_a_worker_died_is_gone_on_with(self, pool, tmp_path):
+        players, save = {name: wubbel.Hold(6) for name in "ab"}, tmp_path / "save"
+        with processes(1) as lost:
+            lost.submit(os.abort)
+            with pytest.raises(BrokenExecutor, match="Call again with a new executor"):
+                tournament(GAME, players, games=40, seed=1, save=save, executor=lost)
+        found = tournament(GAME, players, games=40, save=save, executor=pool)
+        assert found == tournament(GAME, players, games=40, seed=1)
 
 
 class OnePlayer(Matches):

@@ -11,7 +11,8 @@ import pytest
 import gamedp
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError
 from gamedp.play import RandomPlayer
-from gamedp.simulation.tally import BLOCK, in_blocks
+from gamedp.runtime.workers import deal
+from gamedp.simulation.tally import BLOCK, blocks
 
 
 class Turn(NamedTuple):
@@ -317,14 +318,16 @@ class Plain(Taking):
 def test_an_error_in_one_thread_ends_the_others(error):
     played = []
 
-    def play(thread, block, first, last):
-        if thread == 0:
-            raise error
-        played.append(block)
-        time.sleep(0.01)
+    def play(calls):
+        for begin, _ in calls:
+            if begin == 0:
+                raise error
+            played.append(begin)
+            time.sleep(0.01)
+            yield begin
 
     with pytest.raises(error):
-        in_blocks(0, 20_000 * BLOCK, 2, play)
+        list(deal(2, play, blocks(0, 20_000 * BLOCK)))
     assert len(played) < 5_000
 
 

@@ -436,7 +436,7 @@ def test_intervals_of_all_looks_contain_the_mean_as_often_as_promised(payoffs):
             wins += int(rng.binomial(look - games, chance))
             games = look
             counts = ({0.0: games - wins, 1.0: wins},)
-            so_far = Tally(games, 0, 0, counts, ((float(wins), float(wins)),))
+            so_far = Tally(games, 0, 0, counts, (((float(wins), float(wins)),),))
             found = stopping.interval(so_far, number)
             hit = hit and found.low <= chance <= found.high
         missed += not hit

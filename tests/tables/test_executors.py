@@ -1,6 +1,7 @@
 """Blocks made by workers: the same bytes whoever makes them, in whatever order, and how often."""
 
 import contextlib
+import functools
 import importlib.util
 import multiprocessing
 import os
@@ -12,11 +13,12 @@ import sys
 import textwrap
 import threading
 import time
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
 import pytest
+from executors import Shuffling, processes
 from table_games import Crossing, digest
 
 from gamedp.errors import (
@@ -35,44 +37,10 @@ KILLS = int(os.environ.get("GAMEDP_KILLS", "2"))
 """Random moments at which processes are killed: 2, or as many as are asked for."""
 
 
-def processes(number=2):
-    return ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
-
-
-@pytest.fixture(scope="module")
-def pool():
-    with processes() as executor:
-        yield executor
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """Tables made here, one block after the other."""
     return tabulate(PIG, tmp_path_factory.mktemp("whole") / "tables", block_size=SIZE)
-
-
-class Shuffling(Executor):
-    """One worker that takes what has been submitted in a random order, each of it twice."""
-
-    def __init__(self):
-        self._waiting, self._thread = [], ThreadPoolExecutor(1)
-        self._drawn = random.Random(3)  # noqa: S311 - no secret
-
-    def submit(self, function, /, *arguments, **named):
-        future = Future()
-        self._waiting.append((future, function, arguments))
-        self._thread.submit(self._one)
-        return future
-
-    def _one(self):
-        place = self._drawn.randrange(len(self._waiting))
-        future, function, arguments = self._waiting.pop(place)
-        if future.set_running_or_notify_cancel():
-            function(*arguments)
-            future.set_result(function(*arguments))
-
-    def shutdown(self, wait=True, *, cancel_futures=False):
-        self._thread.shutdown(wait, cancel_futures=cancel_futures)
 
 
 @pytest.mark.parametrize(
@@ -193,8 +161,10 @@ class Misled(ThreadPoolExecutor):
         super().__init__(1)
         self._told = told
 
-    def submit(self, function, order, level):
-        return super().submit(function, attrs.evolve(order, **self._told), level)
+    def submit(self, do, levels):
+        (make,) = do.args
+        order = attrs.evolve(*make.args, **self._told)
+        return super().submit(do.func, functools.partial(make.func, order), levels)
 
 
 def test_workers_with_other_rules_or_another_folder(whole, tmp_path):

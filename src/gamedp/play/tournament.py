@@ -6,7 +6,8 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.play.match import groups_of, opened
-from gamedp.play.pairing import Book, Meeting, Pairing, compute, new_meeting, payoff_rows
+from gamedp.play.pairing import Book, Meeting, Pairing, Result, compute, new_meeting, payoff_rows
 from gamedp.play.play import MOST_PLIES, check_plies, played
 from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
@@ -27,8 +28,11 @@ from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
 from gamedp.runtime.limit import Reporter, callback_of, shows_progress
 from gamedp.runtime.notebook import html_rows
+from gamedp.runtime.workers import check_executor, deal
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from gamedp.play.protocol import Seat
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
@@ -224,6 +228,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     save: str | Path | None = None,
     records: bool = False,
     compile: CompileMode = "auto",
+    executor: Executor | None = None,
     progress: ProgressCallback | bool | None = None,
 ) -> Tournament:
     """Let all players play each other, in all orders of the seats.
@@ -271,6 +276,11 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
         included.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`; for searchers.
+    executor : concurrent.futures.Executor, optional
+        Its workers play the groups of games side by side, such as those of a
+        ``ProcessPoolExecutor``; the results are the same, where they depend on no clock. The game
+        and the players are sent to other processes, which must be able to import their classes and
+        functions; programs are started again for each part of the games. Threads share the players.
     progress : callable or bool, optional
         As for :func:`gamedp.solve`.
 
@@ -279,9 +289,12 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     UnsupportedProblemError
         If the game is for one player.
     InvalidParameterError
-        If an option makes no sense, or `save` holds another tournament, or one in progress.
+        If an option makes no sense, or `save` holds another tournament, or one in progress, or a
+        player cannot be sent to the workers.
     DamagedFileError
         If `save` holds something else.
+    concurrent.futures.BrokenExecutor
+        If a worker is lost; `save` has the groups up to there.
 
     Examples
     --------
@@ -305,6 +318,9 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
         exact=exact,
         save=save,
     )
+    check_executor(
+        executor, {"the game": game} | {f"player {shown(name)}": players[name] for name in players}
+    )
     names, orders = tuple(players), math.factorial(rules.num_players)
     games = rounds * orders
     sets = itertools.combinations(names, rules.num_players)
@@ -312,7 +328,9 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     if exact:
         compute(game, players, meetings, games, compile)
     left = tuple(some for some, meeting in meetings.items() if not meeting.is_exact)
-    plan = _Plan(rules, left, rounds, book.seed, opening, max_plies)
+    plan = _Plan(
+        rules, dict(players), compile, left, rounds, book.seed, opening, max_plies, records
+    )
     kept: list[tuple[Any, ...]] = []
     reporter = Reporter(callback_of(progress), "play")
     schedule, total = plan.schedule(), games * len(left)
@@ -324,22 +342,22 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
         assert isinstance(pairing, Pairing)  # noqa: S101 - of two players
         return sprt(pairing.pair_scores, better_by)
 
+    workers = 1 if executor is None else executor
     with book:
         book.read(schedule, meetings)
         found = test()
-        with seats_taken(rules, list(players.values()), compile) as seats:
-            at = dict(zip(names, seats, strict=True))
-            for some, number in schedule:  # groups that the book does not have yet
-                if found is not None and found.verdict != "undecided":
-                    break
-                meeting, group = meetings[some], list(plan.play(at, some, number))
-                results = [meeting.result(order, record) for *order, record in group]
+        is_open = found is None or found.verdict == "undecided"
+        groups = list(schedule) if is_open else []  # that the book does not have yet
+        with closing(deal(workers, plan.play, groups)) as played_groups:
+            for (some, number), (results, group) in zip(groups, played_groups, strict=True):
                 book.write(some, number, results)
-                meeting.add(results)
+                meetings[some].add(results)
                 found = test()
-                kept += group if records else []
+                kept += group
                 done = orders * (number * len(left) + left.index(some) + 1)
                 reporter.report(done, total, f"{done:,} of {total:,} games")
+                if found is not None and found.verdict != "undecided":
+                    break
     return Tournament(names, tuple(meetings.values()), games, book.seed, found, tuple(kept))
 
 
@@ -400,11 +418,14 @@ class _Plan:
     """
 
     rules: Rules
+    players: dict[str, Any]
+    compile: CompileMode
     sets: tuple[tuple[str, ...], ...]
     rounds: int
     seed: int
     opening: int
     max_plies: int
+    records: bool
 
     def schedule(self) -> Iterator[tuple[tuple[str, ...], int]]:
         """Yield each set of players and the number of its group: all sets once, then all again."""
@@ -413,6 +434,17 @@ class _Plan:
                 yield names, number
 
     def play(
+        self, groups: Sequence[tuple[tuple[str, ...], int]]
+    ) -> Iterator[tuple[list[Result], list[tuple[Any, ...]]]]:
+        """Play groups of games; yield the results of each, and its games if they are kept."""
+        with seats_taken(self.rules, list(self.players.values()), self.compile) as seats:
+            at = dict(zip(self.players, seats, strict=True))
+            for names, number in groups:
+                meeting, group = new_meeting(names), list(self._games(at, names, number))
+                results = [meeting.result(order, record) for *order, record in group]
+                yield results, group if self.records else []
+
+    def _games(
         self, seats: Mapping[str, Seat], names: tuple[str, ...], number: int
     ) -> Iterator[tuple[Any, ...]]:
         """Play a game in each order of some players, with the same dice at each seat.

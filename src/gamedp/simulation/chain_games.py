@@ -12,13 +12,14 @@ from gamedp.policies.chain import Process, Seats, induce
 from gamedp.policies.statistics import as_paid
 from gamedp.simulation import kernels
 from gamedp.simulation.kernels import UNIT, ChainBoard
-from gamedp.simulation.tally import BLOCK, Played, Tally, in_blocks
+from gamedp.simulation.tally import Played, Playing, Tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
     from gamedp.policies.policy import Policy
+    from gamedp.runtime.workers import Workers
 
 
 def _board(process: Process) -> ChainBoard:
@@ -37,16 +38,17 @@ def _board(process: Process) -> ChainBoard:
     scales[ordered] = np.diff(offsets) * UNIT * np.where(is_even, 1.0, -1.0)
     steps = np.zeros(size + 1, np.int64)
     steps[rows] = process.sources >= 0
-    rewards, payoffs = np.zeros(size + 1), np.zeros(size + 1)
+    rewards, results = np.zeros(size + 1), np.zeros(size + 1, np.int32)
     rewards[rows] = model.rewards
-    paid = model.payoffs
-    payoffs[model.terminals] = paid
+    paid = model.payoffs + 0.0
     if process.of.has_opponents:
-        payoffs[model.terminals] = as_paid(paid, process.of.constant_sum)
+        paid = as_paid(paid, process.of.constant_sum)
+    payoffs, results[model.terminals] = np.unique(paid, return_inverse=True)
     begin = int(starts[0]) if len(starts) == 1 else size
     return ChainBoard(
-        begin, firsts, scales, steps, cumulative, successors, rewards, payoffs, _drawers(process)
-    )
+        begin, firsts, scales, steps, cumulative, successors, rewards, results, payoffs,
+        _drawers(process),
+    )  # fmt: skip
 
 
 def _shares(
@@ -80,42 +82,7 @@ def _drawers(process: Process) -> NDArray[np.int8]:
     return drawers
 
 
-class _Walks:
-    """All games on one chain, with the earnings of one player."""
-
-    def __init__(self, process: Process, key: np.uint64, most: int, threads: int) -> None:
-        self.board = _board(process)
-        self.terminals = process.model.terminals
-        self.has_rewards = bool(self.board.rewards.any())
-        self.key, self.most = key, most
-        self.ends = np.zeros((threads, len(self.board.scales)), np.int64)
-        self.counters = np.zeros((threads, 2), np.int64)
-        self.sums = np.zeros((0, 2))
-
-    def play(self, begin: int, end: int) -> None:
-        """Play the next games, with one thread for each array."""
-        self.sums = np.concatenate([self.sums, np.zeros((math.ceil((end - begin) / BLOCK), 2))])
-
-        def walk(thread: int, block: int, first: int, last: int) -> None:
-            with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
-                kernels.walk_jit(
-                    first, last, self.key, self.most, self.board, self.has_rewards,
-                    self.ends[thread], self.counters[thread], self.sums[block],
-                )  # fmt: skip
-
-        in_blocks(begin, end, len(self.ends), walk)
-
-    def outcomes(self) -> dict[float, int]:
-        """Return the number of games by payoff."""
-        ends = self.ends.sum(axis=0)[self.terminals]
-        found: dict[float, int] = {}
-        payoffs = self.board.payoffs[self.terminals].tolist()
-        for payoff, count in zip(payoffs, ends.tolist(), strict=True):
-            found[payoff] = found.get(payoff, 0) + count
-        return dict(sorted(found.items()))
-
-
-class ChainGames:
+class ChainGames(Playing):
     """Plays the games of policies of a model, as walks on the chain that they induce.
 
     Parameters
@@ -127,7 +94,7 @@ class ChainGames:
         The key of the random numbers.
     most : int
         Number of plies after which a game is left unfinished.
-    threads : int
+    workers : int or Executor
     in_pairs : bool
         Whether games come in pairs, with the same dice for each seat and swapped seats.
     """
@@ -138,7 +105,7 @@ class ChainGames:
         policies: Sequence[Policy],
         key: np.uint64,
         most: int,
-        threads: int,
+        workers: Workers,
         *,
         in_pairs: bool = False,
     ) -> None:
@@ -150,34 +117,33 @@ class ChainGames:
         processes = [induce(model, Seats(seats), column=column) for column in columns]
         if in_pairs:
             processes.append(induce(model, Seats(seats[::-1])))
-        self._walks = [_Walks(process, key, most, threads) for process in processes]
-        self._games = 0
+        self._boards = list(map(_board, processes))
+        self._earns = [bool(board.rewards.any()) for board in self._boards]
+        self._key, self._most = key, most
+        super().__init__(workers, [board.payoffs.tolist() for board in self._boards])
 
     def payoffs(self) -> tuple[set[float] | None, float, float]:
         """Return all payoffs of player 0, the least and the greatest."""
-        walks = self._walks[0]
-        payoffs = walks.board.payoffs[walks.terminals]
-        if not len(payoffs):
-            return set(), 0.0, 0.0
-        return set(payoffs.tolist()), float(payoffs.min()), float(payoffs.max())
+        payoffs = self._boards[0].payoffs.tolist()
+        return set(payoffs), min(payoffs, default=0.0), max(payoffs, default=0.0)
 
-    def play(self, end: int) -> None:
-        """Continue up to a number of games."""
-        for walks in self._walks:
-            walks.play(self._games, end)
-        self._games = end
-
-    def tally(self) -> Tally:
-        """Return the tally of all games so far."""
-        plies, unfinished = self._walks[0].counters.sum(axis=0).tolist()
-        sums = ((math.fsum(each.sums[:, 0]), math.fsum(each.sums[:, 1])) for each in self._walks)
-        return Tally(
-            games=self._games,
-            unfinished=unfinished,
-            plies=plies,
-            outcomes=tuple(walks.outcomes() for walks in self._walks),
-            sums=tuple(sums),
-        )
+    def block(self, begin: int, end: int) -> Tally:
+        """Play the games with the numbers from `begin` to `end`; return their tally."""
+        counters, outcomes, sums = np.zeros(2, np.int64), [], []
+        for board, earns in zip(self._boards, self._earns, strict=True):
+            counters[:] = 0  # plies, and the games left unfinished: the same on all boards
+            ends, own = np.zeros(len(board.payoffs), np.int64), np.zeros(2)
+            with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
+                kernels.walk_jit(
+                    begin, end, self._key, self._most, board, earns,
+                    ends, counters, own,
+                )  # fmt: skip
+            some = np.flatnonzero(ends)
+            found = zip(board.payoffs[some].tolist(), ends[some].tolist(), strict=True)
+            outcomes.append(dict(found))
+            sums.append(((float(own[0]), float(own[1])),))
+        plies, unfinished = counters.tolist()
+        return Tally(end - begin, unfinished, plies, tuple(outcomes), tuple(sums))
 
     def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
@@ -185,12 +151,11 @@ class ChainGames:
         return first, second
 
     def _played(self, order: int, begin: int, end: int) -> Played:
-        walks = self._walks[order]
         earned, paid = np.zeros((2, end - begin))
         plies = np.zeros(end - begin, np.int64)
         with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
             kernels.walk_in_seats_jit(
-                begin, end, walks.key, walks.most, walks.board, order == 1,
+                begin, end, self._key, self._most, self._boards[order], order == 1,
                 np.zeros(5, np.uint64), earned, paid, plies,
             )  # fmt: skip
         totals, payoffs = (np.stack([each, self.total - each], axis=1) for each in (earned, paid))

@@ -83,8 +83,10 @@ class ChainBoard(NamedTuple):
     successors : (T,) int32
     rewards : (nodes,) float64
         The reward in each node.
-    payoffs : (nodes,) float64
-        The payoff where the game is over.
+    results : (nodes,) int32
+        The number of the payoff where the game is over.
+    payoffs : (K,) float64
+        All payoffs, each once.
     drawers : (nodes,) int8
         The stream from which the successor of a node is drawn, for walks in seats: that of a seat's
         dice, 0 or 1; of the random choices of its policy, 2 or 3; or of the start, 4.
@@ -97,6 +99,7 @@ class ChainBoard(NamedTuple):
     cumulative: Floats
     successors: Integers
     rewards: Floats
+    results: Integers
     payoffs: Floats
     drawers: Integers
 
@@ -123,15 +126,16 @@ def walk(
         Plies after which a game is left unfinished.
     board : ChainBoard
     has_rewards : bool
-    ends : (nodes,)
-        The number of games that have ended in each node; increased.
+    ends : (K,)
+        The number of games that have ended with each payoff; increased.
     counters : (2,)
         The sum of plies, and the number of unfinished games; increased.
     sums : (2,)
         The sums of the totals of games that ended, and of their squares; increased.
     """
     firsts, scales, steps, successors = board.firsts, board.scales, board.steps, board.successors
-    cumulative, rewards, payoffs = board.cumulative, board.rewards, board.payoffs
+    cumulative, rewards = board.cumulative, board.rewards
+    results, payoffs = board.results, board.payoffs
     for game in range(begin, end):
         state = mixed_jit(key + np.uint64(game) * TWICE)
         node = np.uintp(board.begin)
@@ -156,8 +160,9 @@ def walk(
         if scale != 0.0:
             counters[UNFINISHED] += 1
         else:
-            ends[node] += 1
-            earned += payoffs[node]
+            result = np.uintp(results[node])
+            ends[result] += 1
+            earned += payoffs[result]
             sums[TOTAL] += earned
             sums[SQUARES] += earned * earned
 
@@ -197,7 +202,8 @@ def walk_in_seats(
         The number of actions of each game; negative if it was left unfinished; written.
     """
     firsts, scales, steps, successors = board.firsts, board.scales, board.steps, board.successors
-    cumulative, rewards, payoffs = board.cumulative, board.rewards, board.payoffs
+    cumulative, rewards = board.cumulative, board.rewards
+    results, payoffs = board.results, board.payoffs
     for game in range(begin, end):
         row = game - begin
         root = np.uint64(mixed_jit(key + np.uint64(game) * TWICE))
@@ -226,8 +232,8 @@ def walk_in_seats(
             node = int(successors[place])
             scale = scales[node]
         plies[row] = taken if scale == 0.0 else -1 - taken
-        paid[row] = payoffs[node]
-        earned[row] = total + payoffs[node]
+        paid[row] = payoffs[results[node]]
+        earned[row] = total + paid[row]
 
 
 walk_in_seats_jit = compiled(walk_in_seats)

@@ -51,13 +51,14 @@ from gamedp.simulation.rules_loop import (
     play_games,
     play_games_jit,
 )
-from gamedp.simulation.tally import Played, Tally, in_blocks
+from gamedp.simulation.tally import Played, Playing, Tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.rules.game import Rules
     from gamedp.runtime.options import CompileMode
+    from gamedp.runtime.workers import Workers
 
 SLICE = 1_000_000
 """Number of plies after which a call of the loop returns, since it cannot be interrupted."""
@@ -68,7 +69,7 @@ POSITIONS, OUTCOMES = 1 << 16, 1 << 18
 calling the rules."""
 
 
-class RulesGames:
+class RulesGames(Playing):
     """Plays the games of given policies.
 
     Parameters
@@ -80,7 +81,7 @@ class RulesGames:
         What the games are drawn from.
     most : int
         Plies after which a game is left unfinished.
-    threads : int
+    workers : int or Executor
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     in_pairs : bool
@@ -93,7 +94,7 @@ class RulesGames:
         policies: Sequence[Any],
         key: np.uint64,
         most: int,
-        threads: int,
+        workers: Workers,
         compile: CompileMode,
         *,
         in_pairs: bool = False,
@@ -103,7 +104,6 @@ class RulesGames:
         self.names = tuple(map(name_of, policies))
         self.total = rules.constant_sum
         self.has_rewards = hasattr(rules.game, "reward")
-        self._threads = threads
         self._values = {
             "key": key,
             "most": most,
@@ -120,8 +120,8 @@ class RulesGames:
         self._starts = [state for _, state in pairs]
         self._start_sums = np.cumsum([chance for chance, _ in pairs])
         self._joined = JoinedRules.plain(rules, policies)
-        self._games = 0
-        self._blocks: dict[int, Tally] = {}
+        self._columns = rules.num_players if rules.is_general_sum else 1
+        super().__init__(workers, [()] * self._columns)
         self._known: list[dict[str, Any]] = []
         if compile != "never" and not numba.config.DISABLE_JIT:
             self._compile(must=compile == "always")
@@ -150,19 +150,9 @@ class RulesGames:
         lows, highs = zip(*ranges, strict=True)
         return None, float(min(lows)), float(max(highs))
 
-    def play(self, end: int) -> None:
-        """Play on, up to so many games."""
-        columns = self.rules.num_players if self.rules.is_general_sum else 1
-
-        def play(_thread: int, block: int, first: int, last: int) -> None:
-            self._blocks[block] = self.played(first, last).tally(columns)
-
-        in_blocks(self._games, end, self._threads, play)
-        self._games = end
-
-    def tally(self) -> Tally:
-        """Return what all games have brought so far."""
-        return Tally.total(self._blocks[block] for block in sorted(self._blocks))
+    def block(self, begin: int, end: int) -> Tally:
+        """Play the games with the numbers from `begin` to `end`; return their tally."""
+        return self.played(begin, end).tally(self._columns)
 
     def played(self, begin: int, end: int) -> Played:
         """Play the games with the numbers from `begin` to `end`.

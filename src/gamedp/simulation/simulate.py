@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import secrets
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,20 +16,21 @@ from gamedp.policies.arguments import as_list, as_model, check_count, checked_wh
 from gamedp.policies.policy import RandomPlayer, as_policies, model_of, refuse_other_game, rule_of
 from gamedp.rules.game import Rules
 from gamedp.runtime.options import CompileMode
+from gamedp.runtime.workers import check_executor
 from gamedp.simulation.chain_games import ChainGames
 from gamedp.simulation.result import PairedSimulation, Simulation, Stopping
 from gamedp.simulation.rules_games import RulesGames
 from gamedp.simulation.staged_games import StagedGames
-from gamedp.simulation.tally import Tally, added, in_blocks, moments, sums_of
+from gamedp.simulation.tally import Playing, moments
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from gamedp.model.objectives import AnyModel
     from gamedp.policies.policy import PolicyLike
     from gamedp.rules.game import AnyRules, Game, StagedGame
+    from gamedp.runtime.workers import Workers
     from gamedp.stages.model import StagedModel
-
-Playing: TypeAlias = ChainGames | RulesGames | StagedGames
-"""The ways to play games: on a model, by the rules, or stage by stage."""
 
 
 def simulate(  # noqa: PLR0913 - what is usually set in one call
@@ -38,6 +40,7 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     games: int = 100_000,
     seed: int | None = None,
     threads: int = 1,
+    executor: Executor | None = None,
     max_plies: int = 1_000_000,
     width: float | None = None,
     confidence: float = 0.95,
@@ -72,6 +75,10 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
         The same seed gives the same games; a new one is drawn each time if not given.
     threads : int
         Number of threads; the games are the same for any number.
+    executor : concurrent.futures.Executor, optional
+        Its workers play the games, in place of `threads`: those of a ``ProcessPoolExecutor`` or of
+        a cluster. The games are the same. What is given here is sent to other processes, which
+        must be able to import the classes and functions.
     max_plies : int
         Stop a game after this many plies; it counts as unfinished. In a staged game, actions inside
         the stage count.
@@ -98,9 +105,12 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     Raises
     ------
     InvalidParameterError
-        If an argument is not a policy, or takes no existing action, or a number is not positive.
+        If an argument is not a policy, or takes no existing action, or a number is not positive,
+        or something cannot be sent to the workers.
     UnsupportedProblemError
         If there is a `width`, no rewards on the way, and the range of payoffs is unknown.
+    concurrent.futures.BrokenExecutor
+        If a worker is lost.
 
     Examples
     --------
@@ -141,8 +151,9 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     check_counts(threads, games=games, max_plies=max_plies)
     seed, key = _seeded(seed)
     playing = _playing(
-        game_or_model, policies, key, max_plies, threads, by_rules=by_rules, compile=compile
-    )
+        game_or_model, policies, key, max_plies, by_rules, compile, False,
+        threads=threads, executor=executor,
+    )  # fmt: skip
     sequential = None
     if width is None:
         playing.play(games)
@@ -164,13 +175,14 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     )
 
 
-def simulate_pairs(
+def simulate_pairs(  # noqa: PLR0913 - what is usually set in one call
     game_or_model: Game | Model | StagedGame | StagedModel,
     policies: Sequence[PolicyLike],
     *,
     pairs: int = 50_000,
     seed: int | None = None,
     threads: int = 1,
+    executor: Executor | None = None,
     max_plies: int = 1_000_000,
     by_rules: bool = False,
     compile: CompileMode = "auto",
@@ -188,7 +200,7 @@ def simulate_pairs(
         As for :func:`gamedp.simulate`.
     pairs : int
         Number of pairs of games.
-    seed, threads, max_plies, by_rules, compile
+    seed, threads, executor, max_plies, by_rules, compile
         As for :func:`gamedp.simulate`.
 
     Returns
@@ -197,7 +209,7 @@ def simulate_pairs(
 
     Raises
     ------
-    InvalidParameterError
+    InvalidParameterError, concurrent.futures.BrokenExecutor
         As for :func:`gamedp.simulate`.
     UnsupportedProblemError
         If the game is not for two players.
@@ -220,17 +232,11 @@ def simulate_pairs(
     check_counts(threads, pairs=pairs, max_plies=max_plies)
     seed, key = _seeded(seed)
     playing = _playing(
-        game_or_model,
-        policies,
-        key,
-        max_plies,
-        threads,
-        by_rules=by_rules,
-        compile=compile,
-        in_pairs=True,
-    )
+        game_or_model, policies, key, max_plies, by_rules, compile, True,
+        threads=threads, executor=executor,
+    )  # fmt: skip
     names, total, has_rewards = playing.names, playing.total, playing.has_rewards
-    tallies, sums, finished = _tallied(playing, pairs, threads)
+    tallies, sums, finished = playing.tally_pairs(pairs)
     lead, deviation = moments(sums, finished)
     mean = total / 2 + lead
     first, second = (
@@ -249,62 +255,47 @@ def simulate_pairs(
     )
 
 
-def _tallied(
-    playing: Playing, pairs: int, threads: int
-) -> tuple[tuple[Tally, Tally], tuple[float, float], int]:
-    """Play all pairs.
-
-    Returns
-    -------
-    tallies : (Tally, Tally)
-        The tallies of the first games of all pairs, and of the second ones.
-    sums : (float, float)
-        The sum over pairs of the first policy's average payoff minus half of the constant sum, and
-        the sum of its squares. Without the subtraction, squares of large payoffs would lose the
-        differences.
-    finished : int
-        The number of pairs of which both games have ended; the sums are over these.
-    """
-    half = playing.total / 2
-    blocks: dict[int, tuple[Tally, Tally, tuple[float, float], int]] = {}
-
-    def run(_thread: int, block: int, begin: int, end: int) -> None:
-        first, second = playing.played_pairs(begin, end)
-        both = first.is_over & second.is_over
-        own, other = first.earned[both, 0] / 2, second.earned[both, 1] / 2
-        means = own - half / 2 + (other - half / 2)
-        blocks[block] = first.tally(1), second.tally(1), sums_of(means), int(both.sum())
-
-    in_blocks(0, pairs, threads, run)
-    firsts, seconds, sums, finished = zip(*(blocks[block] for block in sorted(blocks)), strict=True)
-    tallies = Tally.total(firsts), Tally.total(seconds)
-    return tallies, added(sums), sum(finished)
-
-
 def _playing(
     given: Game | Model | StagedGame | StagedModel,
     policies: PolicyLike | Sequence[PolicyLike],
+    *options: Any,
+    threads: int,
+    executor: Executor | None,
+) -> Playing:
+    """Return what plays the games of policies by threads, or by the workers of an executor."""
+    if executor is not None and threads != 1:
+        message = f"threads is {shown(threads)} beside an executor; give one of the two."
+        raise InvalidParameterError(message)
+    listed = as_list(policies)
+    check_executor(executor, {"what is played": given, "one of the policies": listed})
+    made_by: Callable[..., Playing] = functools.partial(_made, given, listed, *options)
+    playing = made_by(threads if executor is None else executor)
+    playing.made_by = functools.partial(made_by, 1)
+    return playing
+
+
+def _made(
+    given: Game | Model | StagedGame | StagedModel,
+    policies: list[Any],
     key: np.uint64,
     most: int,
-    threads: int,
-    *,
     by_rules: bool,
     compile: CompileMode,
-    in_pairs: bool = False,
+    in_pairs: bool,
+    workers: Workers,
 ) -> Playing:
     """Return what plays the games of policies, drawn from a key, up to a number of plies each."""
-    listed = as_list(policies)
-    count = len(listed)
+    count = len(policies)
     if is_of_stages(given):
         refuse_by_rules(by_rules)
-        staged = StagedGames(given, listed, key, most, threads, compile, in_pairs=in_pairs)
+        staged = StagedGames(given, policies, key, most, workers, compile, in_pairs=in_pairs)
         refuse_others(count, staged.model, in_pairs=in_pairs)
         return staged
     if by_rules:
-        rules = _rules_for(given, listed)
+        rules = _rules_for(given, policies)
         refuse_others(count, rules, in_pairs=in_pairs)
-        return RulesGames(rules, listed, key, most, threads, compile, in_pairs=in_pairs)
-    model = as_model(given, listed, compile)
+        return RulesGames(rules, policies, key, most, workers, compile, in_pairs=in_pairs)
+    model = as_model(given, policies, compile)
     if model.mean_rewards:
         message = (
             "rewards differ between the outcomes of an action, and the model keeps their means, "
@@ -313,8 +304,8 @@ def _playing(
         )
         raise UnsupportedProblemError(message)
     refuse_others(count, model, in_pairs=in_pairs)
-    made = as_policies(listed, model)
-    return ChainGames(model, made, key, most, threads, in_pairs=in_pairs)
+    made = as_policies(policies, model)
+    return ChainGames(model, made, key, most, workers, in_pairs=in_pairs)
 
 
 MOST_THREADS = 1_024

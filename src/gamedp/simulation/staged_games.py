@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,10 +23,11 @@ from gamedp.policies.arguments import StageRule, check_players
 from gamedp.policies.statistics import as_paid
 from gamedp.runtime.options import CompileMode
 from gamedp.runtime.slices import CONTEXTS
+from gamedp.runtime.workers import Workers, deal
 from gamedp.simulation import kernels
 from gamedp.simulation.kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
 from gamedp.simulation.staged_players import OwnContexts, Stage
-from gamedp.simulation.tally import Played, Tally
+from gamedp.simulation.tally import Played, Playing, Tally, blocks
 from gamedp.stages.compile import compile_staged
 from gamedp.stages.flattened import Position
 from gamedp.stages.model import StagedModel
@@ -44,7 +46,7 @@ TOGETHER = 1 << 20
 """Number of games that advance from stage to stage together, about 60 bytes each."""
 
 
-class StagedGames:
+class StagedGames(Playing):
     """Plays the games of policies of a staged game.
 
     The payoff of a game is the total of player 0, rewards and payoffs, as in the distribution of
@@ -61,7 +63,7 @@ class StagedGames:
         What the games are drawn from.
     most : int
         Plies after which a game is left unfinished.
-    threads : int
+    workers : int or Executor
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`, for a game without a solution.
     in_pairs : bool
@@ -79,14 +81,14 @@ class StagedGames:
         policies: Sequence[Any],
         key: np.uint64,
         most: int,
-        threads: int,
+        workers: Workers,
         compile: CompileMode = "auto",
         *,
         in_pairs: bool = False,
     ) -> None:
         self.model = _model_of(given, policies, compile)
         self.total = self.model.constant_sum
-        self._key, self._most, self._threads = key, most, threads
+        self._key, self._most = key, most
         self._in_pairs = in_pairs
         distinct = list({id(one): one for one in policies}.values())
         self._solutions = [one for one in distinct if isinstance(one, StagedSolution)]
@@ -120,8 +122,7 @@ class StagedGames:
                 "play by rules."
             )
             raise UnsupportedProblemError(message)
-        self._tallies: list[Tally] = []
-        self._games = 0
+        super().__init__(workers, [()])
 
     def payoffs(self) -> tuple[set[float] | None, float, float]:
         """Return all payoffs of player 0, the least and the greatest.
@@ -139,25 +140,28 @@ class StagedGames:
         return paid, min(paid, default=0.0), max(paid, default=0.0)
 
     def play(self, end: int) -> None:
-        """Play on, up to so many games."""
-        with ThreadPoolExecutor(self._threads) as pool:
-            for first in range(self._games, end, TOGETHER):
-                stop = min(first + TOGETHER, end)
-                played = self._played(first, stop, lambda *args: list(pool.map(*args)))
-                self._tallies.append(played.tally(1))
+        """Play on, up to so many games.
+
+        Own threads share the contexts of a stage; an executor is dealt blocks of games.
+        """
+        for first in range(self._games, end, TOGETHER):
+            stop = min(first + TOGETHER, end)
+            if isinstance(self.workers, Executor):
+                with closing(deal(self.workers, self.blocks, blocks(first, stop))) as found:
+                    played = Played.joined(found)
+            else:
+                with ThreadPoolExecutor(self.workers) as pool:
+                    played = self._played(first, stop, lambda *args: list(pool.map(*args)))
+            self._tally = Tally.total([self._tally, played.tally(1)])
         self._games = end
 
-    def tally(self) -> Tally:
-        """Return what all games have brought so far."""
-        return Tally.total(self._tallies)
+    def block(self, begin: int, end: int, *, is_changed: bool = False) -> Played:
+        """Play the games with the numbers from `begin` to `end`."""
+        return self._played(begin, end, lambda *args: list(map(*args)), is_changed=is_changed)
 
     def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
-        first, second = (
-            self._played(begin, end, lambda *args: list(map(*args)), is_changed=is_changed)
-            for is_changed in (False, True)
-        )
-        return first, second
+        return self.block(begin, end), self.block(begin, end, is_changed=True)
 
     def _played(
         self, begin: int, end: int, each: Callable[..., Any], *, is_changed: bool = False

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import functools
 import itertools
 import math
-import pickle
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,11 @@ import numpy as np
 from gamedp.errors import DamagedFileError, InvalidParameterError, NotSolvedError, shown
 from gamedp.runtime.files import as_path
 from gamedp.runtime.limit import Budget, callback_of, shows_progress
+from gamedp.runtime.workers import check_executor, deal
 from gamedp.tables.tables import Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator, Sequence
     from concurrent.futures import Executor
     from pathlib import Path
 
@@ -40,7 +41,7 @@ SAMPLES = 100
 
 @attrs.frozen
 class Order:
-    """Orders of a worker, besides the number of a block."""
+    """Orders of a worker, besides the numbers of blocks."""
 
     folder: Path
     game: Any
@@ -52,8 +53,8 @@ LOCAL = threading.local()
 """The tables that a worker has opened last, and its filler; each thread has its own."""
 
 
-def make_block(order: Order, level: int) -> float:
-    """Make a block in a worker; return its error."""
+def make_blocks(order: Order, levels: Sequence[int]) -> Iterator[float]:
+    """Make blocks in a worker; yield the error of each."""
     if getattr(LOCAL, "order", None) != order:
         tables = Tables.open(order.folder, order.game)
         if tables.digest != order.digest:
@@ -63,9 +64,8 @@ def make_block(order: Order, level: int) -> float:
             )
             raise DamagedFileError(message)
         LOCAL.order, LOCAL.tables, LOCAL.filler = order, tables, tables.filler(order.max_bytes)
-    tables, filler = LOCAL.tables, LOCAL.filler
-    error: float = tables.make(filler, level)
-    return error
+    for level in levels:
+        yield LOCAL.tables.make(LOCAL.filler, level)
 
 
 class Makers:
@@ -100,14 +100,10 @@ class Makers:
 
         A single one is made here: none can be made beside it.
 
-        Closing the generator withdraws what has not been begun.
-
         Raises
         ------
         NotSolvedError
             If a worker is lost.
-        InvalidParameterError
-            If the game cannot be sent to workers.
         """
         if self._executor is None or len(levels) == 1:
             self._filler = self._filler or self._tables.filler(
@@ -116,41 +112,16 @@ class Makers:
             for level in levels:
                 yield level, self._tables.make(self._filler, level)
             return
-        asked: dict[Any, int] = {}
+        made = deal(self._executor, functools.partial(make_blocks, self._order), levels)
         try:
-            for level in levels:
-                asked[self._executor.submit(make_block, self._order, level)] = level
-            for future in concurrent.futures.as_completed(asked):
-                yield asked[future], future.result()
+            with contextlib.closing(made):
+                yield from zip(levels, made, strict=True)
         except concurrent.futures.BrokenExecutor as error:
             message = (
-                f"a worker of {shown(self._executor)} has ended: {error} Call again with a new "
-                f"executor: tabulate goes on with what is in {self._tables.folder}. The tables so "
+                f"{error} tabulate goes on with what is in {self._tables.folder}. The tables so "
                 "far are the .solution of this error."
             )
             raise NotSolvedError(message, self._tables) from error
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            if self._can_be_sent:
-                raise
-            message = (
-                f"{shown(self._tables.game)} cannot be sent to workers: {error}. Define its class "
-                "in a module that they can import, or give an executor of threads."
-            )
-            raise InvalidParameterError(message) from error
-        finally:
-            for future in asked:
-                future.cancel()
-
-    @property
-    def _can_be_sent(self) -> bool:
-        """Whether an order can be sent to a process, or need not be."""
-        if isinstance(self._executor, concurrent.futures.ThreadPoolExecutor):
-            return True
-        try:
-            pickle.dumps(self._order)
-        except (pickle.PicklingError, AttributeError, TypeError):
-            return False
-        return True
 
 
 @shows_progress
@@ -296,6 +267,7 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     if not (isinstance(size, (int, np.integer)) and 0 < size < 2**63):
         message = f"block_size is {shown(size)}; it must be a positive integer."
         raise InvalidParameterError(message)
+    check_executor(executor, {"the game": game})
     if (
         folder is None
         and executor is not None
@@ -308,10 +280,6 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
             f"compile is {shown(compile)}; rules of a game that does not number its positions must "
             "be compiled for tables."
         )
-        raise InvalidParameterError(message)
-    workers: Any = executor
-    if not (workers is None or isinstance(workers, concurrent.futures.Executor)):
-        message = f"executor is {shown(workers)}; it must be a concurrent.futures.Executor."
         raise InvalidParameterError(message)
     budget = Budget(callback_of(progress), "solve", max_seconds)
     tables = Tables.begin(

@@ -84,7 +84,7 @@ def test_each_file_has_a_question_of_its_own(run, model_file):
 
 @pytest.mark.deep
 def test_all_methods_on_a_game(run):
-    code, out, _ = run("compare", "wubbel?goal=10", "--json", "--quiet", "--max-seconds", "2")
+    code, out, _ = run("compare", "wubbel?goal=10", "--json", *QUICK[:-1], "2")
     assert code == 0
     found = json.loads(out)
     assert len(found["rows"]) > 20

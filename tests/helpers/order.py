@@ -3,6 +3,7 @@
 from collections import Counter
 
 LONGEST = (
+    "test_benchmarks.py",
     "storage/test_staged_storage.py",
     "solvers/test_retrograde.py",
     "web/test_page_kniffel.py",
@@ -61,7 +62,6 @@ LONGEST = (
     "test_mutants.py",
     "policies/test_lengths.py",
     "runtime/test_compile_clock.py",
-    "test_benchmarks.py",
     "runtime/test_arithmetic.py",
 )
 """The files that take longest, below ``tests``; two that follow each other compile little that is

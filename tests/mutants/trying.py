@@ -47,7 +47,7 @@ def _with_fault(mutant: Mutant | None) -> Iterator[Path]:
     """Make a copy of the library with a fault; return the folder that it lies in."""
     with tempfile.TemporaryDirectory(prefix="gamedp-mutant-") as folder:
         copy = Path(folder) / "gamedp"
-        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(PACKAGE, copy)  # with its byte code, which holds but for the fault
         if mutant is not None:
             file = copy / mutant.path
             file.write_text(mutant.applied_to(file.read_text(encoding="utf-8")), encoding="utf-8")
@@ -60,7 +60,6 @@ def _asked(folder: Path, tests: list[str], seconds: float, *, compiled: bool) ->
     names.write_text("\n".join(tests), encoding="utf-8")
     environment = os.environ | {
         "PYTHONPATH": str(folder),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "NUMBA_DISABLE_JIT": "0" if compiled else "1",
         "NUMBA_CACHE_DIR": str(folder / "numba"),
         "COVERAGE_PROCESS_START": "",

@@ -317,12 +317,14 @@ def test_the_official_rules_have_an_adviser_of_their_own(client):
 )
 def test_puzzles_have_one_best_decision_that_is_not_the_obvious_one(seeds, rules, monkeypatch):
     monkeypatch.setattr("gamedp.games.kniffel.puzzles.SEEDS", seeds)
-    adviser = Adviser.of(Kniffel(rules), keep=True)
     with Client(games=(), pages=[page]) as client:
-        check_puzzles(client, adviser, rules)
+        found = check_puzzles(client, rules)
+    if seeds != SEEDS:  # to find all of them twice takes long
+        (first, *_) = puzzles(Adviser.of(Kniffel(rules), keep=True))
+        assert game_text((first.record,)) == found[0]["game"]
 
 
-def check_puzzles(client, adviser, rules):
+def check_puzzles(client, rules):
     found = asked(client, puzzles="1", rules=rules)
     assert found["rules"] == rules
     assert found.keys() == {"rules", "puzzles"}
@@ -352,8 +354,7 @@ def check_puzzles(client, adviser, rules):
             stay = best["kept"].replace("-", "")
             assert len(stay) < 5
             assert len(stay) < max(situation.dice) or len(set(stay)) != 1
-    (first, *_) = puzzles(adviser)
-    assert game_text((first.record,)) == found["puzzles"][0]["game"]
+    return found["puzzles"]
 
 
 def test_nobody_waits_for_puzzles_that_are_stopped(adviser):

@@ -277,6 +277,7 @@ class Codec:
             stride, rest = self.stride[k], rests[:, self.word[k]]
             if stride == 0:
                 fields[:, k] = rest
+                rest[:] = 0  # for the fields before it in its word, which have one value
             else:
                 digits = rest // stride
                 rest -= digits * stride

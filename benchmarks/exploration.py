@@ -6,6 +6,9 @@ Beside it are the same rules as plain Python, at a smaller size and per transiti
 models of a size must agree: in their numbers, in the sums of rewards and payoffs, and in a checksum
 over every transition. A last row has the same rules compiled without a look at whether integers
 overflow.
+
+Then all of the box of Pig is explored with a direct table of codes, beside a table that is looked
+up by hashing.
 """
 
 from __future__ import annotations
@@ -20,10 +23,11 @@ from numpy.typing import NDArray
 from problems import SlipGrid
 
 import gamedp
-from gamedp.compiler import bridge
+from gamedp.compiler import bridge, explorer
 from gamedp.games.wubbel import Wubbel
 
 CHECKS = 1.1  # times as long with checked integers as without them, at most
+OF_HASHING = 1 / 1.3  # of the time with hashing
 FIELD_BITS = 16  # of a field of a state in the peer's codes
 
 
@@ -172,6 +176,36 @@ def rows_of(case: Case, rounds: int) -> list[measure.Row]:
     ]
 
 
+def box_row(goal: int, rounds: int) -> measure.Row:
+    """Return the row of the box of Pig, beside a table that is looked up by hashing."""
+    found: dict[str, str] = {}
+
+    def seconds(factor: int, direct_size: int) -> float:
+        kept = explorer.DIRECT_FACTOR, explorer.Explorer.direct_size
+        explorer.DIRECT_FACTOR, explorer.Explorer.direct_size = factor, direct_size
+        models: list[gamedp.Model] = []
+        try:
+            taken = measure.processor_seconds(
+                lambda: models.append(
+                    gamedp.compile(Wubbel.pig(goal), compile="always", states="all")
+                )
+            )
+        finally:
+            explorer.DIRECT_FACTOR, explorer.Explorer.direct_size = kept
+        found[f"{factor}"] = models[0].digest()
+        return taken
+
+    row = measure.compare(
+        f"pig {goal}: all of its box",
+        lambda: seconds(explorer.DIRECT_FACTOR, explorer.DIRECT_SIZE),
+        lambda: seconds(0, 0),
+        rounds=rounds,
+        beside="hashing",
+        goal=("<=", OF_HASHING),
+    )
+    return attrs.evolve(row, agrees=len(set(found.values())) == 1)
+
+
 def exploration(quick: bool) -> list[measure.Row]:
     goal, size, rounds = (15, 20, 2) if quick else (100, 1000, 7)
     wubbel = Case(
@@ -192,4 +226,5 @@ def exploration(quick: bool) -> list[measure.Row]:
         "states",
         3e6,
     )
-    return [*rows_of(wubbel, rounds), *rows_of(grid, rounds)]
+    pig = box_row(20 if quick else 200, min(rounds, 3))
+    return [*rows_of(wubbel, rounds), *rows_of(grid, rounds), pig]

@@ -1247,3 +1247,33 @@ def test_the_public_names_are_there():
     assert set(gamedp.__all__) <= set(dir(gamedp))
     with pytest.raises(AttributeError, match="No gamedp attribute solv"):
         gamedp.solv  # noqa: B018
+
+
+class Constant(NamedTuple):
+    kind: int
+    place: int
+
+
+class Leap:
+    """One step to a place so far that a word of a code has no room for it."""
+
+    def initial_state(self):
+        return Constant(7, 0)
+
+    def is_terminal(self, state):
+        return state.place != 0
+
+    def actions(self, state):
+        yield 0
+
+    def outcomes(self, state, action):
+        yield 1.0, Constant(state.kind, 2**62 + 2**60)
+
+    def payoff(self, state, player):
+        return float(state.kind)
+
+
+def test_a_field_with_one_value_beside_one_without_room():
+    model = gamedp.compile(Leap(), compile="always")
+    assert model.state(1) == Constant(7, 2**62 + 2**60)
+    assert gamedp.solve(model).value() == 7.0

@@ -271,6 +271,7 @@ def decode(work, page, index):
             rest = own[position]
         if stride[k] == 0:
             fields[k] = rest
+            rest = 0  # for the fields before it in its word, which have one value
         else:
             digit = rest // stride[k]
             rest -= digit * stride[k]

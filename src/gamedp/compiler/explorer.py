@@ -35,8 +35,9 @@ __all__ = ["Explorer"]
 DIRECT_SIZE = 1 << 22
 """Largest table of codes (4 bytes each) that is indexed directly even if few are used."""
 
-DIRECT_FACTOR = 8
-"""Beyond that, largest ratio of the size of a direct table to the number of states."""
+DIRECT_FACTOR = 16
+"""Beyond that, largest ratio of the size of a direct table to the number of states; a table for
+hashing has up to 8 places a state."""
 
 PAGE_CHOICES, PAGE_OUTCOMES = 64, 512
 """Initial room for choices and outcomes of one state."""

@@ -271,12 +271,17 @@ class Codec:
     def unpack(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the fields (n, K) of `codes` (n, W)."""
         fields = np.empty((len(codes), len(self.low)), np.int64)
-        for k, (stride, word) in enumerate(zip(self.stride, self.word, strict=True)):
+        rests = codes.copy()
+        # The last field of a word has the largest stride: so one division a field is enough.
+        for k in reversed(range(len(self.low))):
+            stride, rest = self.stride[k], rests[:, self.word[k]]
             if stride == 0:
-                fields[:, k] = codes[:, word]
+                fields[:, k] = rest
+                rest[:] = 0  # for the fields before it in its word, which have one value
             else:
-                extent = self.high[k] - self.low[k]
-                fields[:, k] = codes[:, word] // stride % extent + self.low[k]
+                digits = rest // stride
+                rest -= digits * stride
+                fields[:, k] = digits + self.low[k]
         return fields
 
     def contains(self, fields: Sequence[int]) -> bool:

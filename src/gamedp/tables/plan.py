@@ -218,17 +218,16 @@ class Plan:
     def places(self, fields: Integers) -> tuple[Integers, Integers]:
         """Return the levels and places of states, given their fields; -1 for those outside."""
         inside = np.ones(len(fields), np.bool_)
-        found = np.zeros((2, len(fields)), np.int64)
+        rows, numbers = found = np.zeros((2, len(fields)), np.int64)
         for number, which in zip(found, (self.read, self.others), strict=True):
             for k, extent in zip(which, self._extents(which), strict=True):
                 offsets = fields[:, k] - self.box[k][0]
-                inside &= (offsets >= 0) & (offsets < extent)
+                inside &= offsets.view(np.uint64) < extent  # those below 0 are large there
                 np.multiply(number, extent, out=number)
                 np.add(number, offsets, out=number)
-        rows, numbers = np.where(inside, found, 0)
+        found *= inside
         levels = self.levels[rows]
-        counts = self.starts[levels + 1] - self.starts[levels]
-        places = numbers * counts + self.ranks[rows]
+        places = numbers * np.diff(self.starts)[levels] + self.ranks[rows]
         return np.where(inside, levels, -1), np.where(inside, places, -1)
 
     def fields(self, state: Hashable) -> list[int]:

@@ -66,7 +66,7 @@ def tables(quick: bool = False) -> list[measure.Row]:
         agrees=low <= most and least <= high,
         facts=facts,
     )
-    pig, mancala = Wubbel.pig(20 if quick else 300), Mancala(majority_stop=False)
+    pig, mancala = Wubbel.pig(20 if quick else 500), Mancala(majority_stop=False)
     process_pool = functools.partial(
         ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn")
     )
@@ -74,8 +74,8 @@ def tables(quick: bool = False) -> list[measure.Row]:
         return [
             row,
             two_workers(
-                f"Pig to {pig.goal} by two processes", pig, processes, None, rounds,
-                block_size=300 if quick else 1 << 16,
+                f"Pig to {pig.goal} by two processes", pig, processes, None, 1,
+                block_size=300 if quick else 1 << 15,
             ),
             two_workers(
                 "all endings of Mancala by two threads", mancala, two, one, rounds,

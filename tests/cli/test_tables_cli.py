@@ -92,6 +92,7 @@ def test_an_interruption(run, tmp_path, monkeypatch):
         (("wubbel:12",), 2, "FOLDER"),
         (("wubbel:12", "nowhere", "--show"), 1, "nowhere"),
         (("wubbel:12", "x", "--workers", 0), 2, "--workers is 0"),
+        (("wubbel:12", "x", "--verify", -3), 2, "--verify is -3; it must be 0 or more, or all"),
         (("wubbel:12", "x", "--tolerance", 0), 2, "tolerance is 0.0"),
         (("wubbel:12", "x", "--block-size", 0), 2, "block_size is 0"),
         (("kniffel", "x"), 1, "is a staged game, which `gamedp tables` cannot do"),

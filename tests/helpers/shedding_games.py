@@ -220,3 +220,27 @@ class Forgetful(Shedding):
     def settled(self, state, player):
         won = state.won if player == 0 else -state.won
         return float(won - won % 2)
+
+
+@attrs.frozen
+class Undefined(Shedding):
+    """Some ends of the game are worth no number."""
+
+    def payoff(self, state, player):
+        return float("nan") if state.won == 2 else float(state.won if player == 0 else -state.won)
+
+
+@attrs.frozen
+class Unsettling(Shedding):
+    """Some winnings are settled at no number."""
+
+    def settled(self, state, player):
+        return float("nan") if state.won == 2 else float(state.won if player == 0 else -state.won)
+
+
+@attrs.frozen
+class Reversed(Shedding):
+    """The bounds of endings are the wrong way round."""
+
+    def ending_range(self, state, value):
+        return value + 1.0, value - 1.0

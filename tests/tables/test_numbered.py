@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 import zlib
 from concurrent.futures import Executor, ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.runtime import block_file
 from gamedp.runtime.block_file import BLOCK, BlockFile
-from gamedp.searchers import AlphaBeta
+from gamedp.searchers import AlphaBeta, ProofNumberSearch
 
 MODES = ("never", "always")
 IS_POSIX = os.name == "posix"
@@ -637,6 +639,99 @@ class TestThreads:
         for fault in (games.RISING, games.LOOPING, games.HUGE):
             with pytest.raises((gamedp.InvalidModelError, gamedp.UnsupportedProblemError)):
                 tables_of(games.Wrong(fault=fault, width=5000), 2, compile="always")
+
+
+class TestOtherEyes:
+    """What others see while tables are made, read or forged."""
+
+    def test_a_search_refuses_tables_of_another_game(self):
+        game, other = Mancala(pits=2, stones=2), Mancala(pits=2, stones=2, chains="never")
+        tables = tables_of(game, 3)
+        for searcher in (AlphaBeta, ProofNumberSearch):
+            assert searcher(endings=tables).search(attrs.evolve(game)).is_proven
+            with pytest.raises(gamedp.errors.InvalidParameterError, match="these are tables of"):
+                searcher(endings=tables).search(other)
+            with pytest.raises(gamedp.errors.InvalidParameterError, match="it must be what"):
+                searcher(endings="tables").search(game)
+
+    def test_making_again_changes_nothing_that_is_read(self, monkeypatch):
+        tables = tables_of(GAME, 8)
+        before, made = table_of(tables), tables.for_search()
+        monkeypatch.setattr("gamedp.tables.whole_numbers.TICK", 0.0)
+
+        def interrupted(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("gamedp.tables.whole_numbers.wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tables.verify(None)
+        assert table_of(tables) == before
+        assert [made.of_tier(tier).tolist() for tier in range(9)] == before
+
+    def test_several_starts(self):
+        @attrs.frozen
+        class Starts(Shedding):
+            def initial_state(self):
+                return [(1 / 3, Heap(0, 2, place, won)) for place, won in WON]
+
+        WON = ((3, 1), (40, 2), (77, -3))
+        tables = tables_of(Starts(layers=2), 2, compile="never")
+        low, high = tables.bounds()
+        exact = sum(map(Fraction, (tables.value(state) for _, state in Starts().initial_state())))
+        assert low <= exact / 3 <= high < low + 1e-13
+
+    @pytest.mark.parametrize("mode", MODES)
+    def test_numbers_that_are_none(self, mode):
+        with pytest.raises(gamedp.InvalidModelError, match=r"payoff\(Heap.*is nan"):
+            tables_of(games.Undefined(seed=3), 3, compile=mode)
+        with pytest.raises(gamedp.InvalidModelError, match=r"settled\(Heap.*is nan"):
+            tables_of(games.Unsettling(seed=3), 3, compile=mode)
+        with pytest.raises(gamedp.InvalidModelError, match=r"ending_range\(Heap.*lower one first"):
+            tables_of(games.Reversed(seed=3), 3, compile=mode)
+
+    def test_states_that_are_none(self):
+        tables = tables_of(Shedding(), 4)
+        for state in ((0, 3, 9), Heap(0, 1, 1.5, 0), "x", 5, ()):
+            with pytest.raises(gamedp.errors.UnknownStateError):
+                tables.bounds(state)
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="compile is"):
+            tables_of(Shedding(), 1, compile="perhaps")
+
+    @pytest.mark.parametrize("change", [{"low": 50.0}, {"step": 3.0}, {"error": 9.0}, {}])
+    def test_a_forged_block(self, change, tmp_path):
+        tables_of(GAME, 3, folder=tmp_path)
+        path = tmp_path / COMPLETE[4]
+        file = BlockFile.open(path)
+        data = np.concatenate([file.read(0)])
+        if not change:
+            data[5] = -128
+        block_file.write_blocks(path, file.content | change, data)
+        with pytest.raises(gamedp.errors.DamagedFileError, match="is damaged"):
+            gamedp.tables.Tables.open(tmp_path, GAME).bounds(GAME.tier_state(3, 6))
+
+    def test_what_does_not_change_a_byte_is_not_asked(self, tmp_path):
+        tables_of(GAME, 3, folder=tmp_path, tolerance=0.5, block_size=7)
+        assert tables_of(GAME, 4, folder=tmp_path).last_tier == 4
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+    def test_temporary_folders_end_with_their_process(self):
+        program = """
+            import os, sys
+            import gamedp
+            from gamedp.games.mancala import Mancala
+            tables = gamedp.tables.tabulate(Mancala(pits=2, stones=1), last_tier=1, compile="never")
+            child = os.fork()
+            if child == 0:
+                sys.exit()
+            os.waitpid(child, 0)
+            assert tables.folder.exists()
+            print(tables.folder)
+        """
+        ended = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert not Path(ended.stdout.strip()).exists()
 
 
 class TestLimits:

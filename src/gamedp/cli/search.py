@@ -35,6 +35,7 @@ from gamedp.errors import (
     SearchInterrupted,
     warn,
 )
+from gamedp.rules.game import numbers_positions
 from gamedp.runtime.limit import without_compiling
 from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.options import settings_of, values_of
@@ -236,7 +237,7 @@ def _check_endings(name: str, game: Any, last: int, how: SearchOptions) -> None:
     """Refuse tables that a search cannot have."""
     if last < 0:
         refuse(f"--endings is {last}; it must be 0 or more.")
-    if last and not hasattr(game, "tier_size"):
+    if last and not numbers_positions(game):
         refuse(f"{name} does not number its positions, so a search can read no tables of it.")
     if not last and how.endings_folder is not None:
         refuse("--endings-folder needs --endings, the highest tier of the tables.")
@@ -345,7 +346,7 @@ def _next_tables(
 def _suitable_tiers(game: Any, position: Any, most: int) -> tuple[int, int]:
     """Return the tiers up to which tables have few positions, and at most some; 0 for none."""
     rules = gamedp.rules.Rules(game)
-    if not hasattr(game, "tier_size") or not rules.has_opponents or rules.constant_sum != 0:
+    if not numbers_positions(game) or not rules.has_opponents or rules.constant_sum != 0:
         return 0, 0
     positions = game.tier_size(0)
     first = last = 0

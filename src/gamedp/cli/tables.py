@@ -18,7 +18,7 @@ from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import OUTPUT, Flag, GameName, GameSettings, OutputOptions
 from gamedp.cli.report import watch
 from gamedp.cli.texts import refuse
-from gamedp.rules.game import Rules
+from gamedp.rules.game import Rules, numbers_positions
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import values_of
 
@@ -63,9 +63,7 @@ def tables(  # noqa: PLR0913 - they are its options
         Stop with an error after this many seconds; what is complete is kept.
     """
     made = make_ordinary_game(game, settings or (), command="tables")
-    number = processors() if workers is None else workers
-    if number < 1:
-        refuse(f"--workers is {number}; it must be at least 1.")
+    number = _number_of(workers, verify)
     began = time.perf_counter()
     failure: gamedp.NotSolvedError | None = None
     try:
@@ -73,7 +71,7 @@ def tables(  # noqa: PLR0913 - they are its options
             pool: Executor | None = None
             if show:
                 pass
-            elif hasattr(made, "tier_size"):
+            elif numbers_positions(made):
                 pool = stack.enter_context(ThreadPoolExecutor(number))
             elif number > 1:
                 context = multiprocessing.get_context("spawn")
@@ -116,12 +114,24 @@ def tables(  # noqa: PLR0913 - they are its options
     if output.json:
         report.print_json(facts)
     else:
-        print(report.lines(_words(made, facts)))
+        print(report.lines(_words(made, facts, MADE_AGAIN if verify == "all" else AGREE)))
     if failure is not None:
         raise failure
 
 
+MADE_AGAIN, AGREE = "places, made again: the same bytes", "positions agree with what they lead to"
+
 COLUMNS = ("tier", "positions", "won", "drawn", "lost", "least", "most")
+
+
+def _number_of(workers: int | None, verify: int | Literal["all"]) -> int:
+    """Return the number of workers; refuse it, or what is to be verified, if there is no such."""
+    number = processors() if workers is None else workers
+    if number < 1:
+        refuse(f"--workers is {number}; it must be at least 1.")
+    if verify != "all" and verify < 0:
+        refuse(f"--verify is {verify}; it must be 0 or more, or all.")
+    return number
 
 
 def _start(found: gamedp.tables.Tables) -> dict[str, Any]:
@@ -134,7 +144,7 @@ def _start(found: gamedp.tables.Tables) -> dict[str, Any]:
 
 def _values(found: gamedp.tables.Tables) -> list[dict[str, int | None]]:
     """Return what is in each tier of numbered positions, for the mover with nothing settled."""
-    if not hasattr(found.game, "tier_size"):
+    if not numbers_positions(found.game):
         return []
     tiers = found.for_search()
     return [
@@ -152,7 +162,7 @@ def _values(found: gamedp.tables.Tables) -> list[dict[str, int | None]]:
     ]
 
 
-def _words(game: Any, facts: dict[str, Any]) -> list[tuple[str, str]]:
+def _words(game: Any, facts: dict[str, Any], how: str) -> list[tuple[str, str]]:
     """Return the same in words."""
     pairs = [
         ("game", report.game_words(game)),
@@ -171,5 +181,5 @@ def _words(game: Any, facts: dict[str, Any]) -> list[tuple[str, str]]:
         player = 0 if Rules(game).num_players > 1 else None
         pairs += report.bounded(facts["value"], *facts["bounds"], player=player)
     if facts["verified"]:
-        pairs.append(("verified", f"{facts['verified']:,} positions agree with what they lead to"))
+        pairs.append(("verified", f"{facts['verified']:,} {how}"))
     return [*pairs, ("time", f"{facts['seconds']:.3f} s")]

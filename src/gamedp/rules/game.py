@@ -332,6 +332,11 @@ OF_TABLES = (
 """Methods on which tables depend, besides those of every game."""
 
 
+def numbers_positions(game: object) -> bool:
+    """Return whether a game numbers the positions of its tiers, as for tables of whole numbers."""
+    return callable(getattr(game, "tier_size", None))
+
+
 def method(game: object, name: str) -> Callable[..., Any]:
     """Return the game's method `name` as a plain function of (self, ...), or its default."""
     function = getattr(type(game), name, None)

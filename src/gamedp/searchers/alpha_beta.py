@@ -15,7 +15,7 @@ from gamedp.runtime.options import limits_last
 from gamedp.searchers import alpha_beta_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
-from gamedp.searchers.driver import Loop, OutOfTime
+from gamedp.searchers.driver import Loop, OutOfTime, values_of_tables
 from gamedp.searchers.node_loop import ACTIONS_KEPT, NO_ACTION
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, payoff_of, root_of, step
@@ -297,7 +297,7 @@ class AlphaBetaSearch(Search[SearchResult]):
             root,
             *asked,
             with_plies=("killers",),
-            endings=None if options.endings is None else options.endings.for_search(),
+            endings=values_of_tables(options.endings, root.rules),
             banks=self.banks,
         )
         self.at_root = RootActions(root, self.roundings, all_best=options.all_best)

@@ -29,7 +29,8 @@ from gamedp.rules.expand import ActionNumbers, Calling, expand, refuse_rewards_o
 from gamedp.rules.game import SEARCH_DEFAULTS, method
 from gamedp.rules.layout import Layout
 from gamedp.runtime.jit import uncompiled
-from gamedp.searchers.position_loop import QUESTIONS
+from gamedp.runtime.options import CompileMode, check_word
+from gamedp.searchers.position_loop import OF_ENDINGS, QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,10 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.rules.game import Rules
-    from gamedp.runtime.options import CompileMode
-
-OF_ENDINGS = ("tier", "tier_index", "ending_range", "next_in_tier")
-"""Methods that are called only if there are endgame tables."""
 
 NUMBERS = frozenset({"payoff", "reward", "heuristic"})
 """Methods that answer with one number."""
@@ -206,6 +203,7 @@ def search_rules(
         Whether endgame tables are asked. If not, the fields of the game that serve these alone are
         left out: every call of a method hands on all fields.
     """
+    check_word("compile", compile, CompileMode)
     if compile == "never":
         return _plain(rules, loop, more)
     layout, bound = Layout.of(state), _bound.get()
@@ -282,7 +280,7 @@ def _compiled(
 ) -> SearchRules:
     asked, left_out = SEARCH_DEFAULTS, {}
     if not with_endings:
-        left_out = {name: SEARCH_DEFAULTS[name] for name in OF_ENDINGS}
+        left_out = {name: SEARCH_DEFAULTS[name] for name in (*OF_ENDINGS, "next_in_tier")}
         asked = {name: each for name, each in asked.items() if name not in left_out}
     anatomy = dissect(rules.game, (*ENTRY_METHODS, *more), asked)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.native import RecordPointer
+from gamedp.errors import InvalidParameterError, shown
 from gamedp.results.status import Status
 from gamedp.runtime.limit import Budget
 from gamedp.runtime.slices import FIRST_NODES, MOST_NODES
@@ -315,6 +316,27 @@ class Driver:
         if status is LoopStatus.UNORDERED:
             refuse_contradiction(state)
         asked.explain(stack)
+
+
+def values_of_tables(tables: Any, rules: Rules) -> Any:
+    """Return the values of tables as a loop reads them; None without tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If these are no tables, or of another game.
+    UnsupportedProblemError
+        If they are not of whole numbers.
+    """
+    if tables is None:
+        return None
+    if not hasattr(tables, "for_search"):
+        message = (
+            f"endings is {shown(tables)}; it must be what gamedp.tables.tabulate returns, or "
+            "gamedp.tables.Tables.open."
+        )
+        raise InvalidParameterError(message)
+    return tables.for_search(rules.game)
 
 
 class OutOfTime(Exception):  # noqa: N818 - not an error: a search ends early by it

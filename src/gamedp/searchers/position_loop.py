@@ -11,6 +11,7 @@ from gamedp.bellman.equation import rounds_jit
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.explore_loop import lost_jit
 from gamedp.compiler.native import called_by_rules, held_at
+from gamedp.runtime.block_file import BLOCK
 from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING
 from gamedp.searchers.stacks import LoopStatus
 
@@ -22,7 +23,7 @@ from gamedp.searchers.stacks import LoopStatus
 # Faults, beside `native.RAISED`: a stack is full, or the rules are wrong.
 FULL, WRONG = -2, -3
 
-# What the endgame tables say, in `ending`: nothing, as the position has too many pieces; a range of
+# What the endgame tables say, in `ending`: nothing, as the position is of a higher tier; a range of
 # values; that a block must be read first; that the position has no number in them.
 NO_ENDING, KNOWN, UNREAD, NO_NUMBER = range(4)
 
@@ -35,9 +36,6 @@ CHANCE, BAD_RULES, OUTSIDE, COMES_AGAIN, RISES, MISNUMBERED, TOO_LARGE = (
 )  # fmt: skip
 """Values of `question.fault`: errors of an ending."""
 
-BLOCK = 1 << 16
-"""Number of positions in a block of an endgame table."""
-
 UNKNOWN = -128
 """The mark in an endgame table of a position without a value yet."""
 
@@ -45,7 +43,7 @@ MAX_ENDING_VALUE = 127
 """The largest value that fits into a byte beside that mark."""
 
 CHECKED = 63
-"""One in this many endings plus one is checked to have the number that it was made from."""
+"""A mask: of each 64 numbers, one is checked to be that of the position made from it."""
 
 SLACK = 1e-9
 """Tolerance for the sum of the probabilities of an action's outcomes."""
@@ -326,6 +324,8 @@ def value_ending(game, page, state, index):
                 return CHANCE if found else BAD_RULES, -1, 0.0
             if page.has_rewards:
                 value += float(game.reward(state, action, 0))
+            if not abs(value) < float("inf"):
+                return BAD_RULES, -1, 0.0
             if value > best:
                 best = value
     if best == -float("inf"):
@@ -391,6 +391,7 @@ def value_endings(place, page):
 OF_ALL = ("is_terminal", "player", "payoff", "value_range")
 OF_OUTCOMES = ("outcomes", "canonical", "settled", "remainder", "reward")
 OF_ENDINGS = ("tier", "tier_index", "ending_range")
+"""Methods that a search calls only if there are tables."""
 
 QUESTIONS = {
     enter: (*OF_ALL, *OF_ENDINGS),

@@ -18,7 +18,7 @@ from gamedp.runtime.machine import allocate_lazily
 from gamedp.runtime.options import finite, limits_last
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher
 from gamedp.searchers.bound_rules import table_entries
-from gamedp.searchers.driver import Loop, OutOfTime
+from gamedp.searchers.driver import Loop, OutOfTime, values_of_tables
 from gamedp.searchers.node_loop import ENTER, ask_actions_jit, come_to_jit
 from gamedp.searchers.position_loop import (
     FULL,
@@ -434,7 +434,7 @@ class ProofSearch(Search[SearchResult]):
         self.answered: tuple[float, bool, bool] | None = None
         self.asked: tuple[float, bool] | None = None
         self.banks = hasattr(root.rules.game, "remainder")
-        tables = None if options.endings is None else options.endings.for_search()
+        tables = values_of_tables(options.endings, root.rules)
         super().__init__(options, root, *asked, endings=tables, banks=self.banks)
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gamedp.tables.numbered_plan import NumberedPlan
     from gamedp.tables.plan import Plan
 
-__all__ = ["action_bounds", "verify_samples"]
+__all__ = ["action_bounds", "rounding_of", "verify_samples"]
 
 LONGEST = 10_000
 """Largest number of moves of a random game before it is given up on its way to the tables."""
@@ -40,9 +40,14 @@ def action_bounds(tables: Valued, rules: Rules, state: Any) -> list[tuple[Any, f
         for (after, swapped), probability in choice.outcomes.items():
             for part, end in zip(parts, tables.bounds(after, int(swapped)), strict=True):
                 part.append(probability * end)
-        slack = 4 * UNIT * (len(parts[0]) + 2) * max(math.fsum(map(abs, part)) for part in parts)
+        slack = rounding_of(parts)
         found.append((choice.action, math.fsum(parts[0]) - slack, math.fsum(parts[1]) + slack))
     return found
+
+
+def rounding_of(parts: list[list[float]]) -> float:
+    """Return what rounding of products with probabilities, and of their sums, may amount to."""
+    return 4 * UNIT * (len(parts[0]) + 2) * max(math.fsum(map(abs, part)) for part in parts)
 
 
 def verify_samples(

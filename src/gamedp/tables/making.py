@@ -18,8 +18,10 @@ import attrs
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, NotSolvedError, shown
+from gamedp.rules.game import numbers_positions
 from gamedp.runtime.files import as_path
 from gamedp.runtime.limit import Budget, callback_of, shows_progress
+from gamedp.runtime.options import CompileMode, check_word
 from gamedp.runtime.workers import check_executor, deal
 from gamedp.tables.tables import Tables
 
@@ -29,11 +31,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gamedp.runtime.limit import ProgressCallback
-    from gamedp.runtime.options import CompileMode
     from gamedp.tables.filling import Filler
     from gamedp.tables.whole_numbers import WholeFiller
 
 __all__ = ["tabulate"]
+
+TOLERANCE = 1e-6
+"""The largest distance between bounds, unless another is asked for."""
+
+BLOCK_SIZE = 1 << 16
+"""Largest number of places of a block, unless another is asked for."""
 
 SAMPLES = 100
 """Number of positions that are verified when blocks have been made."""
@@ -130,8 +137,8 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     folder: str | Path | None = None,
     *,
     last_tier: int | None = None,
-    tolerance: float = 1e-6,
-    block_size: int = 1 << 16,
+    tolerance: float = TOLERANCE,
+    block_size: int = BLOCK_SIZE,
     executor: Executor | None = None,
     max_bytes: float | None = None,
     compile: CompileMode = "auto",
@@ -275,12 +282,15 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     ):
         message = "workers in other processes need a folder; name one."
         raise InvalidParameterError(message)
-    if compile == "never" and not hasattr(game, "tier_size"):
+    check_word("compile", compile, CompileMode)
+    if compile == "never" and not numbers_positions(game):
         message = (
             f"compile is {shown(compile)}; rules of a game that does not number its positions must "
             "be compiled for tables."
         )
         raise InvalidParameterError(message)
+    if numbers_positions(game):  # then no byte depends on them
+        tolerance, size = TOLERANCE, BLOCK_SIZE
     budget = Budget(callback_of(progress), "solve", max_seconds)
     tables = Tables.begin(
         None if folder is None else as_path(folder), game, float(tolerance), int(size)
@@ -334,10 +344,12 @@ def _fill(
 
 def _stop_if_late(tables: Tables, budget: Budget, tier: int) -> None:
     if budget.is_late:
+        way_out = "Raise it, or name a folder, from which the same call goes on."
+        if tables.is_kept:
+            way_out = f"Call again: it goes on with what is in {tables.folder}."
         message = (
             f"tabulate stopped at its limit of {budget.max_seconds:g} seconds in tier {tier}. "
-            f"Call again: it goes on with what is in {tables.folder}. The tables so far are the "
-            ".solution of this error."
+            f"{way_out} The tables so far are the .solution of this error."
         )
         raise NotSolvedError(message, tables)
 

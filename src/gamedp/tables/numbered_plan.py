@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from gamedp.errors import (
 )
 from gamedp.rules.expand import start
 from gamedp.rules.game import Rules, method
-from gamedp.rules.layout import shaped_like
+from gamedp.rules.layout import Layout, shaped_like
 from gamedp.tables.plan import MAX_PLACES, identity_of
 
 if TYPE_CHECKING:
@@ -123,8 +124,18 @@ class NumberedPlan:
         return int(self.sizes[level])
 
     def checked(self, state: Hashable) -> Any:
-        """Return a state as the game has it."""
-        return shaped_like(self.first, state)
+        """Return a state as the game has it; raise UnknownStateError if it is none."""
+        state = shaped_like(self.first, state)
+        layout = Layout.of(self.first)
+        try:
+            if layout is not None:
+                layout.flatten(state)
+        except InvalidModelError as error:
+            raise UnknownStateError(str(error)) from None
+        if type(state) is not type(self.first):
+            message = f"{shown(state)} is no state; states are like {shown(self.first)}."
+            raise UnknownStateError(message)
+        return state
 
     def place(self, state: Hashable) -> tuple[int, int]:
         """Return the tier of a position and its number there.
@@ -165,8 +176,14 @@ class NumberedPlan:
     def ends(self, state: Any, value: float, error: float) -> tuple[float, float]:  # noqa: ARG002 - as of a plan
         """Return bounds of what player 0 can expect in a position, given the value in the table."""
         game = self.rules.game
-        low, high = method(game, "ending_range")(game, state, value)
-        return (low, high) if self.rules.player(state) == 0 else (-high, -low)
+        low, high = map(float, method(game, "ending_range")(game, state, value))
+        if not -math.inf < low <= high < math.inf:
+            message = (
+                f"ending_range({shown(state)}, {value:g}) is {low:g} to {high:g}; it must be two "
+                "finite numbers, the lower one first."
+            )
+            raise InvalidModelError(message)
+        return (low, high) if self.rules.player(state) == 0 else (0.0 - high, 0.0 - low)
 
 
 def number_in_tier(game: Any, state: Any, tier: int, sizes: Integers) -> int:

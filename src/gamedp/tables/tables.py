@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 import shutil
 import tempfile
 import weakref
@@ -22,13 +23,14 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.results.status import Guarantee, opposite_bounds
+from gamedp.rules.game import numbers_positions
 from gamedp.runtime.block_file import BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.files import as_path
 from gamedp.tables.blocks import PARTS, KeptParts, TierBlock, bytes_of
-from gamedp.tables.checking import action_bounds, verify_samples
+from gamedp.tables.checking import action_bounds, rounding_of, verify_samples
 from gamedp.tables.filling import Filler
 from gamedp.tables.numbered_plan import NumberedPlan
-from gamedp.tables.plan import Plan
+from gamedp.tables.plan import Plan, identity_of
 from gamedp.tables.whole_numbers import WholeFiller, WholeNumbers
 
 if TYPE_CHECKING:
@@ -46,8 +48,14 @@ PLAN = "plan.blocks"
 
 def plan_of(game: Any, packed: Integers | None = None) -> Plan | NumberedPlan:
     """Return where each position of a game stands, see `Plan.of` and `NumberedPlan.of`."""
-    kind: type[Plan | NumberedPlan] = NumberedPlan if hasattr(game, "tier_size") else Plan
+    kind: type[Plan | NumberedPlan] = NumberedPlan if numbers_positions(game) else Plan
     return kind.of(game, packed)
+
+
+def _remove(folder: Path, process: int) -> None:
+    """Remove a temporary folder, but not in a process that was forked from the one that made it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Tables:
@@ -65,6 +73,8 @@ class Tables:
         The largest width of bounds.
     block_size : int
         The number of places beyond which a tier is cut into blocks.
+    is_kept : bool
+        Whether the folder stays when these are gone.
     digest : str
         Of everything that the bytes of blocks depend on, in hexadecimal.
     guarantee : Guarantee
@@ -87,6 +97,7 @@ class Tables:
         self.tolerance = tolerance
         self.block_size = block_size
         self.plan = plan
+        self.is_kept = is_kept
         identity = plan.identity if is_kept else {}  # nobody else opens a temporary folder
         self._identity = {**identity, "tolerance": tolerance, "block_size": block_size}
         digest = hashlib.sha256(json.dumps(self._identity).encode())
@@ -277,10 +288,11 @@ class Tables:
         """
         if state is None:
             pairs = [(p, self.bounds(each, player)) for p, each in self.plan.rules.initial()]
-            low, high = (math.fsum(p * ends[k] for p, ends in pairs) for k in (0, 1))
             if len(pairs) == 1:
-                return low, high
-            return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+                return pairs[0][1]
+            parts = [[p * ends[k] for p, ends in pairs] for k in (0, 1)]
+            slack = rounding_of(parts)
+            return math.fsum(parts[0]) - slack, math.fsum(parts[1]) + slack
         _, low, high, swapped = self._ends(state)
         if self._side(player) != swapped:
             return opposite_bounds(self.plan.rules.constant_sum, low, high)
@@ -414,7 +426,7 @@ class Tables:
             folder = Path(tempfile.mkdtemp(prefix="gamedp-tables-"))
         tables = cls(folder, plan, tolerance, block_size, is_kept=is_kept)
         if not is_kept:
-            weakref.finalize(tables, shutil.rmtree, folder, ignore_errors=True)
+            weakref.finalize(tables, _remove, folder, os.getpid())
         folder.mkdir(parents=True, exist_ok=True)
         packed = plan.packed.astype("<i8")
         write_blocks(folder / PLAN, tables._identity, packed.view(np.int8))
@@ -440,22 +452,31 @@ class Tables:
         top: int = -1,
         compile: CompileMode = "auto",
         executor: Executor | None = None,
-        tick: Callable[[int], Any] = int,
+        tick: Callable[[int], None] = lambda _: None,
     ) -> Filler | WholeFiller:
         """Return what values blocks of these tables, up to level `top`."""
-        if isinstance(self._parts, WholeNumbers):
-            return WholeFiller(self._parts, top, compile, executor, tick)
-        assert isinstance(self.plan, Plan)  # noqa: S101 - which goes with the other kind of parts
+        if isinstance(self.plan, NumberedPlan):
+            own = WholeNumbers(self.plan, self._block)  # nobody else sees what is not complete
+            return WholeFiller(own, top, compile, executor, tick)
+        assert isinstance(self._parts, KeptParts)  # noqa: S101 - which go with such a plan
         return Filler(self.plan, self._parts.look, self.tolerance, max_bytes)
 
-    def for_search(self) -> WholeNumbers:
-        """Return the values of the tiers that are made, as a search reads them.
+    def for_search(self, game: Any = None) -> WholeNumbers:
+        """Return the values of the tiers that are made, as a search of a game reads them.
 
         Raises
         ------
         UnsupportedProblemError
             If the game does not number its positions.
+        InvalidParameterError
+            If they are tables of another game.
         """
+        if not (game is None or game is self.game or self._are_of(game)):
+            message = (
+                f"these are tables of {shown(self.game)}, and not of {shown(game)} with the rules "
+                "that it has now."
+            )
+            raise InvalidParameterError(message)
         if isinstance(self._parts, KeptParts):
             message = (
                 f"searches read tables of games that number their positions; "
@@ -464,6 +485,14 @@ class Tables:
             raise UnsupportedProblemError(message)
         last = self.last_tier
         return self._parts.up_to(-1 if last is None else last)
+
+    def _are_of(self, game: Any) -> bool:
+        if type(game) is not type(self.game):
+            return False
+        try:
+            return identity_of(game) == identity_of(self.game)
+        except UnsupportedProblemError:  # what cannot be followed is compared by itself alone
+            return bool(game == self.game)
 
     def number_at(self, level: int, place: int) -> tuple[float, float]:
         """Return the value at a place and its error; NaN for none."""

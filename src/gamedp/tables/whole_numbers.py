@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -18,6 +19,7 @@ import numpy as np
 from gamedp.compiler.methods import disagree, refuse_overflow
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.errors import (
+    DamagedFileError,
     InvalidModelError,
     InvalidParameterError,
     LimitExceededError,
@@ -134,15 +136,10 @@ class WholeNumbers:
     plan : NumberedPlan
     top : int
         The highest tier that a search may look at; -1 for none.
-    values : (N,) int8
-        To the mover, without what is settled; those of a block of 64 KiB are read from its file
-        when they are first needed.
     offsets : (L,) int64
         The index in `values` at which each tier begins.
     sizes : (L,) int64
         The number of positions of each tier.
-    present : (N / BLOCK,) bool
-        Whether each block has been read, or computed.
     """
 
     def __init__(self, plan: NumberedPlan, opened: Callable[[int], TierBlock]) -> None:
@@ -154,21 +151,36 @@ class WholeNumbers:
         self._blocks = blocks
         self._ends = np.cumsum(blocks).tolist()
         self.top = -1
-        self.values, self.present = np.zeros(0, np.int8), np.zeros(0, np.bool_)
+        self._arrays = np.zeros(0, np.int8), np.zeros(0, np.bool_)
 
-    def reserve(self, top: int) -> None:
-        """Make room for the tiers up to one; it takes no memory yet."""
+    @property
+    def values(self) -> NDArray[np.int8]:
+        """The values, to the mover, without what is settled."""
+        return self._arrays[0]
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Of each block of values, whether it has been read from its file, or computed."""
+        return self._arrays[1]
+
+    def reserve(self, top: int) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+        """Make room for the tiers up to one, which takes no memory yet; return the arrays.
+
+        Those of before stay as they are: other threads, and searches, may still read into them.
+        """
+        arrays = before, was_present = self._arrays
         count = self._ends[top] if top >= 0 else 0
-        if count > len(self.present):
-            values, present = allocate_lazily((count * BLOCK,), np.int8), np.zeros(count, np.bool_)
-            for block in np.flatnonzero(self.present).tolist():
+        if count > len(was_present):
+            arrays = allocate_lazily((count * BLOCK,), np.int8), np.zeros(count, np.bool_)
+            for block in np.flatnonzero(was_present).tolist():
                 part = slice(block * BLOCK, (block + 1) * BLOCK)
-                values[part] = self.values[part]
-                present[block] = True
-            self.values, self.present = values, present
+                arrays[0][part] = before[part]
+                arrays[1][block] = True
+            self._arrays = arrays
+        return arrays
 
     def up_to(self, top: int) -> Self:
-        """Return these for a search that looks at the tiers up to one; all share their values."""
+        """Return these for a search that looks at the tiers up to one."""
         self.reserve(top)
         found = copy.copy(self)
         found.top = top
@@ -182,20 +194,27 @@ class WholeNumbers:
         DamagedFileError
             If it is not what was written.
         """
-        tier = int(np.searchsorted(self.offsets, block * BLOCK, side="right")) - 1
+        self._read(block, *self._arrays)
+
+    def _read(self, block: int, values: NDArray[np.int8], present: NDArray[np.bool_]) -> None:
         # An empty tier begins where the next one does.
+        tier = int(np.searchsorted(self.offsets, block * BLOCK, side="right")) - 1
         first = block * BLOCK
-        data = self._opened(tier).file.read(block - int(self.offsets[tier]) // BLOCK)
-        self.values[first : first + len(data)] = data
-        self.present[block] = True
+        file = self._opened(tier).file
+        data = file.read(block - int(self.offsets[tier]) // BLOCK)
+        if (data == UNKNOWN).any():
+            message = f"{file.path} is damaged: a position has no value. Remove the file."
+            raise DamagedFileError(message)
+        values[first : first + len(data)] = data
+        present[block] = True
 
     def number(self, tier: int, place: int) -> tuple[float, float]:
         """Return the value at a place and its error, 0."""
-        self.reserve(tier)
+        values, present = self.reserve(tier)
         index = int(self.offsets[tier]) + place
-        if not self.present[index // BLOCK]:
-            self.read(index // BLOCK)
-        return float(self.values[index]), 0.0
+        if not present[index // BLOCK]:
+            self._read(index // BLOCK, values, present)
+        return float(values[index]), 0.0
 
     def of_tier(self, tier: int) -> NDArray[np.int8]:
         """Return the values of a tier, by the numbers of the positions.
@@ -207,20 +226,24 @@ class WholeNumbers:
         DamagedFileError
             If its file is damaged.
         """
-        self.reserve(tier)
-        first, size = int(self.offsets[tier]), int(self.sizes[tier])
-        blocks = slice(first // BLOCK, first // BLOCK + int(self._blocks[tier]))
-        for block in np.flatnonzero(~self.present[blocks]).tolist():
-            self.read(blocks.start + block)
-        return self.values[first : first + size]
+        values, present = self.reserve(tier)
+        first, blocks = int(self.offsets[tier]), self._blocks_of(tier)
+        for block in np.flatnonzero(~present[blocks]).tolist():
+            self._read(blocks.start + block, values, present)
+        return values[first : first + int(self.sizes[tier])]
+
+    def _blocks_of(self, tier: int) -> slice:
+        first = int(self.offsets[tier]) // BLOCK
+        return slice(first, first + int(self._blocks[tier]))
 
     def note(self, tier: int) -> None:
         """Note that a tier has been computed."""
-        first = int(self.offsets[tier]) // BLOCK
-        self.present[first : first + int(self._blocks[tier])] = True
+        self.present[self._blocks_of(tier)] = True
 
     def forget(self, tier: int) -> None:
-        """Do nothing: what was computed is what a file holds."""
+        """Read a tier anew when it is looked at next."""
+        if self._ends[tier] <= len(self.present):
+            self.present[self._blocks_of(tier)] = False
 
     def refuse(self, state: Any) -> NoReturn:
         """Raise the error of a position without a number in the tables, or before such a one."""
@@ -455,9 +478,17 @@ class Worker(Driver):
         refuse_rewards_of_outcomes(expansion, state)
         for choice in expansion.choices:
             for successor, _ in choice.outcomes:
-                if not rules.game.is_terminal(successor):
+                if rules.game.is_terminal(successor):
+                    expand(rules, successor)
+                else:
                     tier = int(rules.game.tier(successor))
                     number_in_tier(rules.game, successor, tier, self._values.sizes)
                     for player in range(2):
-                        rules.game.settled(successor, player)
+                        given = rules.game.settled(successor, player)
+                        if not math.isfinite(given):
+                            message = (
+                                f"settled({shown(successor)}, {player}) is {shown(given)}; it must "
+                                "be finite."
+                            )
+                            raise InvalidModelError(message)
         disagree(f"in {shown(state)}", error)

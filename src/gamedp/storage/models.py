@@ -244,6 +244,17 @@ def _packed_table(
         message = f"{folder}: a field of the states has no values, from {low} to below {high}."
         raise DamagedFileError(message)
     codec = Codec(low, high, stride, word, saved["num_words"], saved["size"])
+    num_fields = sum(1 for _ in layout.names())
+    has_all = {each.shape for each in (low, high, stride, word)} == {(num_fields,)}
+    ends = np.stack([low, high - 1]) if has_all else None
+    if (
+        ends is None
+        or codes.shape != (len(codes), codec.num_words)
+        or not ((word >= 0) & (word < codec.num_words)).all()
+        or not np.array_equal(codec.unpack(codec.pack(ends)), ends)
+    ):
+        message = f"{folder}: its manifest does not say how the fields of a state are kept."
+        raise DamagedFileError(message)
     return PackedTable(layout, codec, codes)
 
 

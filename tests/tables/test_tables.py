@@ -538,6 +538,16 @@ def test_a_fine_tolerance_takes_floats(tmp_path):
     assert coarse.bounds()[0] <= low <= high <= coarse.bounds()[1]
 
 
+def test_a_block_without_a_proof_is_not_kept(tmp_path, monkeypatch):
+    def unproven(self, level):
+        return np.zeros(self._plan.size(level) * 4, np.int8), {"store": "fixed32", "error": np.inf}
+
+    monkeypatch.setattr("gamedp.tables.filling.Filler.fill", unproven)
+    with pytest.raises(gamedp.NotSolvedError, match=r"no bounds could be proven in tier 2"):
+        tabulate(Wubbel(5), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.blocks"]
+
+
 def test_verify_finds_what_is_wrong(tmp_path, monkeypatch):
     encoded = filling.encoded
 

@@ -355,6 +355,13 @@ def _stop_if_late(tables: Tables, budget: Budget, tier: int) -> None:
 
 
 def _refuse_wide(tables: Tables, error: float, tier: int) -> None:
+    if error == math.inf:
+        message = (
+            f"no bounds could be proven in tier {tier}: choices that rounding makes as good as the "
+            "best keep play there for too long. A smaller tolerance, in another folder, keeps "
+            "finer values. The tables so far are the .solution of this error."
+        )
+        raise NotSolvedError(message, tables)
     if not 2 * error <= tables.tolerance:
         message = (
             f"the bounds are {2 * error:.3g} apart in tier {tier}, and the tolerance is "

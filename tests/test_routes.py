@@ -43,8 +43,8 @@ and command 460 in two. How Mancala ends, and how far puzzles are, took 50; valu
 horizon 100, files of properties 85, lines of files that are made when asked for 40; the readers of
 programs and formulas gave back 180. States in the order of the sweeps took 70;
 threads that fill tables of whole numbers, and a temporary folder for tables, took 30 of the core,
-which the command for endings gave back; what they refuse took 100. Averages and small models with fewer calls of kernels took
-70; large components without copies 25.
+which the command for endings gave back; what they refuse took 100. Averages and small models with
+fewer calls of kernels took 70; large components without copies 25.
 Games and tournaments dealt to executors brought 62 in one file, which tables share.
 """
 

@@ -87,6 +87,45 @@ def test_slow_components_take_few_sweeps(name, inside, monkeypatch):
     assert (truth.lower <= solution.upper).all()
 
 
+@pytest.mark.parametrize("inside", [True, False], ids=["in a kernel", "in pieces"])
+@pytest.mark.parametrize("leave", [1e-3, 1e-9])
+def test_play_that_may_take_long_by_choices_that_are_as_good_as_the_best(
+    leave, inside, monkeypatch
+):
+    # Those who play from even numbers get 1/4 if they end it, at once or soon, and as much if they
+    # change places, which hardly ever ends it.
+    successors, probabilities, offsets = [], [], [0]
+    for state in range(6):
+        end = 6 + state % 2
+        at_once = 1.0 if state % 4 < 2 else 0.5
+        for choice in (
+            {end: at_once, state: 1 - at_once},
+            {(state + 1) % 6: (leave - 1) / 2, (state + 3) % 6: (leave - 1) / 2, end: leave},
+        ):
+            successors += choice.keys()
+            probabilities += choice.values()
+            offsets.append(len(successors))
+    model = gamedp.Model.from_arrays(
+        [*range(0, 13, 2), 12, 12],
+        offsets,
+        successors,
+        probabilities,
+        payoffs=[0.25, -0.25],
+        num_players=2,
+    )
+    monkeypatch.setattr(components, "MAX_DENSE_STATES", 0)  # as if it were large
+    if inside:
+        monkeypatch.setattr(components, "HARD_COMPONENTS_BEFORE_COMPILING", 1)
+    else:
+        monkeypatch.setattr(components, "MAX_STATES_IN_KERNEL", 0)
+    solution = gamedp.solve(model, solver=gamedp.solvers.TopologicalValueIteration())
+    assert solution.width <= 1e-6
+    truth = np.resize([0.25, -0.25], 8)
+    assert (solution.lower <= truth).all()
+    assert (truth <= solution.upper).all()
+    assert solution.statistics.sweeps < 100
+
+
 @pytest.mark.parametrize("size", [1, 1 << 25])
 def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypatch):
     monkeypatch.setattr(components, "MAX_STATES_IN_KERNEL", 0)

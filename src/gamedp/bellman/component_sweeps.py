@@ -29,7 +29,6 @@ from gamedp.bellman.blocks import (
     Block,
     gather_jit,
     lead_out_jit,
-    size_of_jit,
     sweep_jit as sweep_with_weights_jit,
 )
 from gamedp.bellman.sparse_elimination import STAYS, TOO_EXPENSIVE, eliminate_jit
@@ -76,8 +75,6 @@ TRUST = 5000
 """Sweeps after which nothing but them is trusted to converge."""
 MAX_ELIMINATION_TERMS = float(1 << 26)
 """Largest number of terms of an elimination: some tenths of a second that nothing interrupts."""
-TIE = 1e-14
-"""Largest relative loss of a choice by rounding, for each step that is left."""
 
 
 def improve(
@@ -366,60 +363,3 @@ def iterate(
 
 
 iterate_jit = compiled(iterate)
-
-
-def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Floats) -> bool:
-    """Let the weights count the most steps of all choices that are equally good up to rounding.
-
-    Values and policy stay unchanged.
-
-    Returns
-    -------
-    done : bool
-        Whether there are such weights, and they were not too expensive.
-    """
-    graph = block.graph
-    policy = np.empty(num_states, np.uintp)
-    values = np.empty(num_states)
-    scale = 0.0
-    for state in range(np.uintp(num_states)):
-        policy[state] = block.policy[state]
-        values[state] = numbers[VALUE, state]
-        scale = max(scale, abs(values[state]))
-    terms = 0
-    changed = 1
-    rounds = 0
-    while changed > 0 and terms >= 0 and rounds < REPEATS:
-        changed = 0
-        rounds += 1
-        for state in range(np.uintp(num_states)):
-            longest = numbers[WEIGHT, state] * (1.0 + 1e-9)
-            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + ONE]):
-                total = length = 0.0
-                for t in range(
-                    graph.transition_offsets[choice], graph.transition_offsets[choice + ONE]
-                ):
-                    successor = graph.successors[t]
-                    total += block.probabilities[t] * values[successor]
-                    length += block.probabilities[t] * numbers[WEIGHT, successor]
-                worse = block.signs[state] * (
-                    values[state] - (block.constants[choice] + discount * total)
-                )
-                weight = 1.0 + discount * length
-                # A choice that is worse by more does no harm, however much longer it takes.
-                size = max(scale, size_of_jit(block, choice))
-                if weight > longest and worse <= TIE * size * weight:
-                    longest = weight
-                    block.policy[state] = choice
-                    changed += 1
-            if longest > numbers[WEIGHT, state] * (1.0 + 1e-9):
-                numbers[WEIGHT, state] = longest
-        if changed > 0:
-            terms, _ = eliminate_jit(num_states, discount, block, most, numbers)
-    for state in range(np.uintp(num_states)):
-        block.policy[state] = policy[state]
-        numbers[VALUE, state] = values[state]
-    return terms >= 0
-
-
-dwell_jit = compiled(dwell)

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.bellman.blocks import ERROR, NUMBERS, VALUE, WEIGHT, Block
+from gamedp.bellman.blocks import ERROR, NUMBERS, VALUE, WEIGHT, Block, size_of_jit
 from gamedp.bellman.component_sweeps import OPPONENTS, SWAPS
 from gamedp.bellman.sparse_elimination import LARGE_ERROR, eliminate_jit
 from gamedp.graph.graph import Graph
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 ONE = np.uintp(1)
 ROUNDS = 64
 """Largest number of policies evaluated to find one that no choice is certainly better than."""
+TIE = 1e-14
+"""Largest relative loss of a choice by rounding, for each step that is left."""
 
 
 def followed(size: int, block: Block) -> int:
@@ -327,6 +329,72 @@ def evaluate(
 
 
 evaluate_jit = compiled(evaluate)
+
+
+def dwell(
+    num_states: int, discount: float, swaps: bool, most: int, block: Block, numbers: Floats
+) -> bool:
+    """Let the weights count the most steps of all choices that are equally good up to rounding.
+
+    Values and policy stay unchanged.
+
+    Parameters
+    ----------
+    swaps : bool
+        Whether players change places, as for :func:`evaluate`.
+    most : int
+        Largest number of terms that an elimination may combine.
+
+    Returns
+    -------
+    done : bool
+        Whether there are such weights, and they were not too expensive.
+    """
+    graph = block.graph
+    policy = np.empty(num_states, np.uintp)
+    values = np.empty(num_states)
+    scale = 0.0
+    for state in range(np.uintp(num_states)):
+        policy[state] = block.policy[state]
+        values[state] = numbers[VALUE, state]
+        scale = max(scale, abs(values[state]))
+    terms = 0
+    changed = 1
+    rounds = 0
+    while changed > 0 and terms >= 0 and rounds < ROUNDS:
+        changed = 0
+        rounds += 1
+        for state in range(np.uintp(num_states)):
+            longest = numbers[WEIGHT, state] * (1.0 + 1e-9)
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + ONE]):
+                total = length = 0.0
+                for t in range(
+                    graph.transition_offsets[choice], graph.transition_offsets[choice + ONE]
+                ):
+                    successor = graph.successors[t]
+                    total += block.probabilities[t] * values[successor]
+                    length += abs(block.probabilities[t]) * numbers[WEIGHT, successor]
+                worse = block.signs[state] * (
+                    values[state] - (block.constants[choice] + discount * total)
+                )
+                weight = 1.0 + discount * length
+                # A choice that is worse by more does no harm, however much longer it takes.
+                size = max(scale, size_of_jit(block, choice))
+                if weight > longest and worse <= TIE * size * weight:
+                    longest = weight
+                    block.policy[state] = choice
+                    changed += 1
+            if longest > numbers[WEIGHT, state] * (1.0 + 1e-9):
+                numbers[WEIGHT, state] = longest
+        if changed > 0:
+            terms, _ = evaluate_jit(num_states, discount, swaps, most, block, numbers)
+    for state in range(np.uintp(num_states)):
+        block.policy[state] = policy[state]
+        numbers[VALUE, state] = values[state]
+    return terms >= 0
+
+
+dwell_jit = compiled(dwell)
 
 
 def look_around(

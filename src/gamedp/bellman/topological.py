@@ -18,10 +18,9 @@ from gamedp.bellman.component_sweeps import (
     SWEEPS,
     begin_jit,
     chooser_jit,
-    dwell_jit,
     iterate_jit,
 )
-from gamedp.bellman.policy_proofs import prove_policy_jit
+from gamedp.bellman.policy_proofs import dwell_jit, prove_policy_jit
 from gamedp.bellman.residuals import allot_jit, check_jit, conclude_jit
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import compiled, inlined
@@ -241,9 +240,8 @@ def prove_by_policy(
         best[number] = errors[equation.order[start + number]]
     for attempt in range(2):
         if attempt == 1 and (
-            who == SWAPS
-            or equation.discount < 1.0
-            or not dwell_jit(size, equation.discount, block, most, numbers)
+            equation.discount < 1.0
+            or not dwell_jit(size, equation.discount, who == SWAPS, most, block, numbers)
         ):
             break
         width = float(

@@ -192,9 +192,8 @@ ROUND = 64
 """Largest distance of changes from the floor, if rounding goes round in circles."""
 SWEEPS_BEFORE_ANOTHER_WAY = 4096
 """Sweeps over a small component before another way is tried."""
-SWEEPS_OF_WEIGHTS, LAST_SWEEPS_OF_WEIGHTS = 1000, 1 << 16
-"""Largest number of sweeps over the weights of a component; and where nothing else is left to try,
-for play that may take so long by choices that are as good as the best."""
+SWEEPS_OF_WEIGHTS = 1000
+"""Largest number of sweeps over the weights of a component."""
 CHEAP = 8
 """Terms of a dense matrix handled in the time of one transition of a sweep."""
 
@@ -420,8 +419,7 @@ class Component:
                 width = self._better_of(width, lambda: self._prove(allowed, 0))
         if width <= allowed or np.isfinite(width):
             return float(width)
-        sweeps = LAST_SWEEPS_OF_WEIGHTS if last else SWEEPS_OF_WEIGHTS
-        return run.prove(self.number, allowed, sweeps)
+        return run.prove(self.number, allowed, SWEEPS_OF_WEIGHTS)
 
     def _prove(self, allowed: float, most: int) -> float:
         run = self.run

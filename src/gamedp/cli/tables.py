@@ -8,7 +8,7 @@ import sys
 import time
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from gamedp.cli.texts import refuse
 from gamedp.rules.game import Rules, numbers_positions
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import values_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def tables(  # noqa: PLR0913 - they are its options
@@ -121,6 +124,9 @@ def tables(  # noqa: PLR0913 - they are its options
 
 MADE_AGAIN, AGREE = "places, made again: the same bytes", "positions agree with what they lead to"
 
+SLICE = 1 << 20
+"""Number of values that are counted at a time: a tier may take a third of the memory."""
+
 COLUMNS = ("tier", "positions", "won", "drawn", "lost", "least", "most")
 
 
@@ -147,19 +153,24 @@ def _values(found: gamedp.tables.Tables) -> list[dict[str, int | None]]:
     if not numbers_positions(found.game):
         return []
     tiers = found.for_search()
-    return [
-        {
-            "tier": tier,
-            "positions": len(values),
-            "won": int(np.count_nonzero(values > 0)),
-            "drawn": int(np.count_nonzero(values == 0)),
-            "lost": int(np.count_nonzero(values < 0)),
-            "least": int(values.min()) if len(values) else None,
-            "most": int(values.max()) if len(values) else None,
-        }
-        for tier in range(tiers.top + 1)
-        for values in [tiers.of_tier(tier)]
-    ]
+    return [{"tier": tier, **_count(tiers.of_tier(tier))} for tier in range(tiers.top + 1)]
+
+
+def _count(values: NDArray[np.int8]) -> dict[str, int | None]:
+    """Return how many positions of a tier are won, drawn and lost, and by how much at most."""
+    counts = np.zeros(256, np.int64)
+    for first in range(0, len(values), SLICE):
+        counts += np.bincount(values[first : first + SLICE].view(np.uint8), minlength=256)
+    counts = np.roll(counts, 128)  # of -128 first
+    there = np.flatnonzero(counts) - 128
+    return {
+        "positions": len(values),
+        "won": int(counts[129:].sum()),
+        "drawn": int(counts[128]),
+        "lost": int(counts[:128].sum()),
+        "least": int(there[0]) if len(there) else None,
+        "most": int(there[-1]) if len(there) else None,
+    }
 
 
 def _words(game: Any, facts: dict[str, Any], how: str) -> list[tuple[str, str]]:

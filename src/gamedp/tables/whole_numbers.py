@@ -369,7 +369,8 @@ class Worker(Driver):
             arrays=lambda _: {"chunk": np.zeros(2, np.int64)},
             endings=values,
         )
-        self._budget = SearchBudget(float("inf"), float("inf"), None, lambda: self.nodes)
+        tally = self.tally  # and not this worker, or both would never go
+        self._budget = SearchBudget(math.inf, math.inf, None, lambda: int(tally.nodes))
 
     def value(self, tier: int, chunks: Iterator[int]) -> None:
         """Take chunks of a tier, given by their first numbers, until there are none."""

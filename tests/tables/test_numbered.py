@@ -289,6 +289,46 @@ WRONG = [
 ]
 
 
+@attrs.frozen
+class Faint(Rewarding):
+    """What is won is not whole, but by so little that a sum with a whole number is."""
+
+    faint: float = 2.0**-60
+
+    def reward(self, state, action, player):
+        return self.faint if player == state.player else -self.faint
+
+
+@attrs.frozen
+class Owing(Shedding):
+    owes: int = 2**53
+
+    def settled(self, state, player):
+        mine = float(state.won) if state.won < 50 else float(state.won + self.owes)
+        return mine if player == 0 else -mine
+
+
+class TestExactness:
+    @pytest.mark.parametrize("mode", MODES)
+    def test_sums_that_are_rounded_to_whole_numbers_are_refused(self, mode):
+        with pytest.raises(gamedp.UnsupportedProblemError, match="not a whole number"):
+            tables_of(Faint(), 2, compile=mode)
+
+    def test_bounds_hold_what_is_settled_beyond_whole_numbers(self):
+        tables = tables_of(Owing(), 3)
+        place, value = next((k, v) for k, v in enumerate(table_of(tables)[3]) if v % 2)
+        state = Heap(0, 3, place, 60)
+        low, high = tables.bounds(state)
+        assert low <= 2**53 + 60 + value <= high
+        assert low < high
+
+    @pytest.mark.parametrize("tier", [-1, 5])
+    def test_last_tiers_that_are_not_there(self, tier):
+        words = rf"last_tier is {tier}; the tables of Shedding.* have tiers 0 to 4\."
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
+            tables_of(Shedding(), tier)
+
+
 class TestWrongRules:
     @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_only_what_is_asked_for_is_made(tmp_path):
     assert tables.value(State(0, 9, 10, 0)) > 0.5
     with pytest.raises(UnknownStateError, match="tier 24 is not in the tables"):
         tables.value()
-    tabulate(PIG, tmp_path, last_tier=1)
+    tabulate(PIG, tmp_path, last_tier=2)
     assert "4 of 23" in repr(tables)
     assert tabulate(PIG, tmp_path).num_bytes == sum(
         path.stat().st_size for path in tmp_path.iterdir()
@@ -162,7 +162,8 @@ def test_only_what_is_asked_for_is_made(tmp_path):
 @pytest.mark.parametrize("game", [PIG, Floors(symmetric=True), Walk()], ids=repr)
 def test_the_bytes_do_not_depend_on_how_they_come_about(game, tmp_path):
     tabulate(game, tmp_path / "at once")
-    for tier in range(1, 30):  # an explorer for each
+    tiers = gamedp.tables.tables.plan_of(game).tiers
+    for tier in range(tiers[0], tiers[-1] + 1):  # an explorer for each
         tabulate(game, tmp_path / "one by one", last_tier=tier)
     program = f"""
         from gamedp.games.wubbel import Wubbel
@@ -579,6 +580,28 @@ def test_limits(tmp_path):
                 tabulate(PIG, tmp_path / "never", **{name: value})
     with pytest.raises(InvalidParameterError, match="last_tier"):
         tabulate(PIG, tmp_path / "never", last_tier=2.5)
+
+
+@pytest.mark.parametrize("tier", [-1, 0, 1, 25, 2**70])
+def test_last_tiers_that_are_not_there(tier, tmp_path):
+    with pytest.raises(InvalidParameterError, match=rf"last_tier is {tier}; .* tiers 2 to 24\."):
+        tabulate(PIG, tmp_path / "tables", last_tier=tier)
+    assert not (tmp_path / "tables").exists()
+
+
+class Third(WithBox):
+    """Its ends pay a third; they are not in the tables."""
+
+    def payoff(self, state, player):
+        return Fraction(1, 3) if state.others[1] else -0.0
+
+
+def test_ends_keep_what_they_pay():
+    tables = tabulate(WithBox(), compile="never")
+    object.__setattr__(tables.plan.rules, "game", Third())
+    low, high = tables.bounds(Fields(0, (0, 1)))
+    assert low < Fraction(1, 3) < high
+    assert str(tables.bounds(Fields(0, (0, 0)))) == "(0.0, 0.0)"
 
 
 def test_a_fine_tolerance_takes_floats(tmp_path):

@@ -198,7 +198,7 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
         New, or one in which tables of the game have been begun. Without one, the tables are in a
         temporary folder, which is removed with them.
     last_tier : int, optional
-        The highest tier to make; all, if not given.
+        The highest tier to make, between the first and the last; all, if not given.
     tolerance : float
         The largest distance between the bounds of any value.
     block_size : int
@@ -300,14 +300,10 @@ def _fill(
     executor: Executor | None,
 ) -> None:
     """Make the blocks that are missing or damaged, from the lowest up; see `tabulate`."""
-    plan = tables.plan
-    wanted = tables.num_blocks
-    if last_tier is not None:
-        wanted = int(np.searchsorted(plan.tiers, last_tier, "right"))
+    plan, wanted = tables.plan, tables.levels_up_to(last_tier)
+    tables.write_plan()
     bad = set(tables.damaged())
-    missing = [
-        level for level in range(wanted) if not tables.has(level) or tables.path(level) in bad
-    ]
+    missing = [level for level in wanted if not tables.has(level) or tables.path(level) in bad]
     if not missing:
         return
     total, done, tier = sum(map(plan.size, missing)), 0, int(plan.tiers[missing[0]])

@@ -19,6 +19,7 @@ from gamedp.errors import (
 from gamedp.rules.expand import start
 from gamedp.rules.game import Rules, method
 from gamedp.rules.layout import Layout, shaped_like
+from gamedp.runtime.floats import rounds
 from gamedp.tables.plan import MAX_PLACES, identity_of
 
 if TYPE_CHECKING:
@@ -175,15 +176,18 @@ class NumberedPlan:
 
     def ends(self, state: Any, value: float, error: float) -> tuple[float, float]:  # noqa: ARG002 - as of a plan
         """Return bounds of what player 0 can expect in a position, given the value in the table."""
-        game = self.rules.game
+        game, player = self.rules.game, self.rules.player(state)
         low, high = map(float, method(game, "ending_range")(game, state, value))
+        settled = float(game.settled(state, player))
+        if low == high == settled + value and rounds(settled, value, low):
+            low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
         if not -math.inf < low <= high < math.inf:
             message = (
                 f"ending_range({shown(state)}, {value:g}) is {low:g} to {high:g}; it must be two "
                 "finite numbers, the lower one first."
             )
             raise InvalidModelError(message)
-        return (low, high) if self.rules.player(state) == 0 else (0.0 - high, 0.0 - low)
+        return (low, high) if player == 0 else (0.0 - high, 0.0 - low)
 
 
 def number_in_tier(game: Any, state: Any, tier: int, sizes: Integers) -> int:

@@ -20,6 +20,7 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.results.status import Guarantee, opposite_bounds
+from gamedp.rules.exactness import as_real, is_rounded
 from gamedp.rules.game import numbers_positions
 from gamedp.runtime.block_file import BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.files import as_path
@@ -224,7 +225,11 @@ class Tables:
         rules, plan = self.plan.rules, self.plan
         state, swapped = rules.canonical(plan.checked(state))
         if rules.is_terminal(state):
-            payoff = float(rules.game.payoff(state, 0))
+            given = rules.game.payoff(state, 0)
+            payoff = as_real(given) + 0.0  # without -0.0
+            if is_rounded(given):
+                ends = math.nextafter(payoff, -math.inf), math.nextafter(payoff, math.inf)
+                return payoff, *ends, swapped
             return payoff, payoff, payoff, swapped
         level, place = plan.place(state)
         value, error = self._parts.number(level, place)
@@ -368,7 +373,7 @@ class Tables:
         block_size: int,
         compile: CompileMode,
     ) -> Self:
-        """Return the tables of a folder, whose plan is written if it is new; None: a temporary one.
+        """Return the tables of a folder, in which there may be none yet; None: a temporary one.
 
         Raises
         ------
@@ -400,17 +405,39 @@ class Tables:
         block_size: int,
         compile: CompileMode,
     ) -> Self:
-        """Return tables of which there is only the plan; a temporary folder goes with them."""
+        """Return tables of which there is nothing yet; a temporary folder goes with them."""
         plan, is_kept = plan_of(game), folder is not None
         if isinstance(plan, Plan):
             plan = cut(plan, block_size, compile)
         if folder is None:
             folder = Path(tempfile.mkdtemp(prefix="gamedp-tables-"))
-        tables = cls(folder, plan, tolerance, block_size, is_kept=is_kept)
-        folder.mkdir(parents=True, exist_ok=True)
-        packed = plan.packed.astype("<i8")
-        write_blocks(folder / PLAN, tables._identity, packed.view(np.int8))
-        return tables
+        return cls(folder, plan, tolerance, block_size, is_kept=is_kept)
+
+    def levels_up_to(self, last_tier: int | None) -> range:
+        """Return the blocks of the tiers up to one, None for the last.
+
+        Raises
+        ------
+        InvalidParameterError
+            If that is below the first tier, or above the last.
+        """
+        tiers = self.plan.tiers
+        if last_tier is None:
+            return range(len(tiers))
+        if not tiers[0] <= last_tier <= tiers[-1]:
+            message = (
+                f"last_tier is {last_tier}; the tables of {shown(self.game)} have tiers {tiers[0]} "
+                f"to {tiers[-1]}."
+            )
+            raise InvalidParameterError(message)
+        return range(int(np.searchsorted(tiers, last_tier, "right")))
+
+    def write_plan(self) -> None:
+        """Write the file that says where each position stands, unless it is there."""
+        if not (self.folder / PLAN).exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            packed = self.plan.packed.astype("<i8")
+            write_blocks(self.folder / PLAN, self._identity, packed.view(np.int8))
 
     def make(self, filler: Filler | WholeFiller, level: int) -> float:
         """Make a block; return its error. It is written unless that is too large."""

@@ -47,7 +47,7 @@ __all__ = ["ExploredTier", "explorer_of_tiers"]
 
 @attrs.frozen(eq=False)
 class ExploredTier:
-    """What was found in a tier.
+    """The states, choices and ends that were found in a tier.
 
     Attributes
     ----------

@@ -20,6 +20,7 @@ from gamedp.model.problem import Problem
 from gamedp.solvers.tools.components import sweep_components
 from gamedp.solvers.tools.run import Run
 from gamedp.tables.blocks import encoded
+from gamedp.tables.plan import refuse_rise, tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -210,9 +211,9 @@ class Filler:
             self._refuse(found, int(outside[0]), "is outside the box")
         higher = fenced[plan.tiers[levels[fenced]] >= tier]
         if len(higher):
-            state = found.model.state(int(higher[0]))
-            self._refuse(found, int(higher[0]), f"is of tier {plan.rules.game.tier(state)}; tier() "
-                         f"must never rise along play, and it is {tier} before")  # fmt: skip
+            index = int(higher[0])
+            state = found.model.state(index)
+            refuse_rise(found.way_to(index), state, tier_of(plan.rules, state), tier)
 
     def _refuse(self, found: ExploredTier, index: int, what: str) -> NoReturn:
         """Raise the error of a state that an action leads to."""

@@ -34,7 +34,8 @@ from gamedp.searchers.driver import Driver, Loop, OutOfTime, SearchBudget
 from gamedp.searchers.position_loop import CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear
-from gamedp.tables.numbered_plan import number_in_tier
+from gamedp.tables.numbered_plan import check_numbers, number_in_tier
+from gamedp.tables.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -400,7 +401,9 @@ class Worker(Driver):
             status = LoopStatus(int(self.question.fault))
         rules, tier = self.asked.rules, self._tier
         if status is LoopStatus.MISNUMBERED:
-            self._check_numbers()
+            last = self._index()
+            for index in range(max(0, last - CHECKED), last + 1):
+                check_numbers(rules, tier, index)
             self.explain()
         state = rules.game.tier_state(tier, self._index())
         action = int(self.question.action)
@@ -413,7 +416,7 @@ class Worker(Driver):
             )
             raise UnsupportedProblemError(message)
         if status in {LoopStatus.RISES, LoopStatus.OUTSIDE}:
-            self._check_successors(state, action)
+            Places(rules.game).check(state)
         if status is LoopStatus.TOO_LARGE:
             expand(rules, state)
             message = (
@@ -422,51 +425,6 @@ class Worker(Driver):
             )
             raise UnsupportedProblemError(message)
         self.explain()
-
-    def _check_successors(self, state: Any, action: int) -> None:
-        """Raise the error of an action that leads to a higher tier, or to no number."""
-        rules = self.asked.rules
-        for probability, successor in rules.game.outcomes(state, action):
-            after, _ = rules.canonical(successor)
-            if probability == 0 or rules.game.is_terminal(after):
-                continue
-            tier = rules.game.tier(after)
-            if not 0 <= tier <= self._tier:
-                message = (
-                    f"action {action} in {shown(state)} leads to {shown(after)}, which is of tier "
-                    f"{tier}; tier() must never rise along play, nor fall below 0, and it is "
-                    f"{self._tier} before."
-                )
-                raise InvalidModelError(message)
-            number_in_tier(rules.game, after, tier, self._values.sizes)
-
-    def _check_numbers(self) -> None:
-        """Raise the error of numbers whose positions have other numbers."""
-        game, tier, last = self.asked.rules.game, self._tier, self._index()
-        for index in range(max(0, last - CHECKED), last + 1):
-            ways = [(f"tier_state({tier}, {index})", game.tier_state(tier, index))]
-            if self.page["steps"] and index > 0:
-                before = game.tier_state(tier, index - 1)
-                ways.append((f"next_in_tier({shown(before)})", game.next_in_tier(before)))
-            for words, state in ways:
-                found = game.tier(state), game.tier_index(state)
-                if found != (tier, index):
-                    message = (
-                        f"{words} is {shown(state)}, which is of tier {found[0]} and has "
-                        f"tier_index {found[1]}; it should be of tier {tier} and have "
-                        f"tier_index {index}."
-                    )
-                    raise InvalidModelError(message)
-                if game.is_terminal(state):
-                    continue
-                player, settled = self.asked.rules.player(state), game.settled(state, 0)
-                if player != 0 or settled != 0:
-                    message = (
-                        f"{words} is {shown(state)}, in which player {player} is to move and "
-                        f"{shown(settled)} is settled for player 0; player 0 should move, and "
-                        "nothing be settled."
-                    )
-                    raise InvalidModelError(message)
 
     def explain(self, error: Exception | None = None) -> NoReturn:
         """Raise the error of the rules in the position at which the loop has stopped."""

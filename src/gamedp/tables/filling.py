@@ -119,6 +119,8 @@ class Filler:
         As for :func:`gamedp.compile`.
     """
 
+    apply = map  # blocks are packed one after the other
+
     def __init__(
         self,
         plan: Plan,

@@ -445,7 +445,7 @@ class Tables:
         error: float = described["error"]
         if 2 * error <= self.tolerance:
             content = {**self._blocks.content(level), **described}
-            write_blocks(self.path(level), content, data, PARTS[described["store"]])
+            write_blocks(self.path(level), content, data, PARTS[described["store"]], filler.apply)
         return error
 
     def forget(self, level: int) -> None:

@@ -8,7 +8,6 @@ value the same one, both write the same byte.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import math
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -294,7 +293,6 @@ class WholeFiller:
                 "share one array: give a ThreadPoolExecutor, or none."
             )
             raise InvalidParameterError(message)
-        self._executor = executor
         self._values = values
         self._tick = tick
         sizes = values.sizes[: top + 1]
@@ -305,6 +303,8 @@ class WholeFiller:
             if self._workers[0].asked.is_compiled:
                 useful = min(processors(), -(-int(sizes.max(initial=1)) // CHUNK))
                 self._workers += [Worker(values, compile) for _ in range(1, useful)]
+        self._pool = executor or ThreadPoolExecutor(len(self._workers))
+        self.apply = self._pool.map  # which packs blocks
 
     def fill(self, level: int) -> tuple[NDArray[np.int8], dict[str, Any]]:
         """Return a block, and what describes it, as `Filler.fill`; lower tiers must be there.
@@ -324,20 +324,18 @@ class WholeFiller:
         chunks = iter(range(0, size, CHUNK))
         workers = self._workers
         before = sum(worker.nodes for worker in workers)
-        with contextlib.ExitStack() as stack:
-            pool = self._executor or stack.enter_context(ThreadPoolExecutor(len(workers)))
-            waiting = {pool.submit(worker.value, level, chunks) for worker in workers}
-            try:
-                while waiting:
-                    done, waiting = wait(waiting, TICK, FIRST_COMPLETED)
-                    for future in done:
-                        future.result()
-                    self._tick(min(size, sum(worker.nodes for worker in workers) - before))
-            except BaseException:
-                for worker in workers:
-                    worker.stop()
-                wait(waiting)
-                raise
+        waiting = {self._pool.submit(worker.value, level, chunks) for worker in workers}
+        try:
+            while waiting:
+                done, waiting = wait(waiting, TICK, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                self._tick(min(size, sum(worker.nodes for worker in workers) - before))
+        except BaseException:
+            for worker in workers:
+                worker.stop()
+            wait(waiting)
+            raise
         values.note(level)
         described = {"store": "int8", "low": 0.0, "step": 1.0, "error": 0.0}
         return values.values[first : first + size], described

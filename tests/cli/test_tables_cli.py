@@ -95,6 +95,8 @@ def test_an_interruption(run, tmp_path, monkeypatch):
         (("wubbel:12", "x", "--verify", -3), 2, "--verify is -3; it must be 0 or more, or all"),
         (("wubbel:12", "x", "--tolerance", 0), 2, "tolerance is 0.0"),
         (("wubbel:12", "x", "--block-size", 0), 2, "block_size is 0"),
+        (("wubbel:12", "x", "--last-tier", -1), 2, "last_tier is -1; the tables of Wubbel("),
+        (("wubbel:12", "x", "--last-tier", 25), 2, "have tiers 2 to 24."),
         (("kniffel", "x"), 1, "is a staged game, which `gamedp tables` cannot do"),
     ],
 )

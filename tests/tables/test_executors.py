@@ -21,6 +21,7 @@ import pytest
 from executors import Shuffling, processes
 from table_games import Crossing, digest
 
+from gamedp.compiler import tier_explorer
 from gamedp.errors import (
     DamagedFileError,
     InvalidModelError,
@@ -29,7 +30,7 @@ from gamedp.errors import (
     NotSolvedError,
 )
 from gamedp.games.wubbel import Wubbel
-from gamedp.tables import Tables, filling, tabulate
+from gamedp.tables import Tables, tabulate
 
 PIG = Wubbel.pig(25)
 SIZE = 100
@@ -72,13 +73,13 @@ def test_two_runs_in_one_folder(whole, tmp_path):
 def test_what_leads_to_other_blocks_is_explored_with_them(tmp_path, monkeypatch):
     """Rows are linked at one place alone, which is not looked at when the tier is cut."""
     explored = []
-    true = filling.TierExplorer.explore
+    true = tier_explorer.CompiledTierExplorer.explore
 
     def counting(self, tier, rows, **more):
         explored.append(len(rows))
         return true(self, tier, rows, **more)
 
-    monkeypatch.setattr(filling.TierExplorer, "explore", counting)
+    monkeypatch.setattr(tier_explorer.CompiledTierExplorer, "explore", counting)
     game = Crossing()
     uncut = tabulate(game, tmp_path / "uncut")
     explored.clear()

@@ -289,6 +289,46 @@ WRONG = [
 ]
 
 
+@attrs.frozen
+class Faint(Rewarding):
+    """What is won is not whole, but by so little that a sum with a whole number is."""
+
+    faint: float = 2.0**-60
+
+    def reward(self, state, action, player):
+        return self.faint if player == state.player else -self.faint
+
+
+@attrs.frozen
+class Owing(Shedding):
+    owes: int = 2**53
+
+    def settled(self, state, player):
+        mine = float(state.won) if state.won < 50 else float(state.won + self.owes)
+        return mine if player == 0 else -mine
+
+
+class TestExactness:
+    @pytest.mark.parametrize("mode", MODES)
+    def test_sums_that_are_rounded_to_whole_numbers_are_refused(self, mode):
+        with pytest.raises(gamedp.UnsupportedProblemError, match="not a whole number"):
+            tables_of(Faint(), 2, compile=mode)
+
+    def test_bounds_hold_what_is_settled_beyond_whole_numbers(self):
+        tables = tables_of(Owing(), 3)
+        place, value = next((k, v) for k, v in enumerate(table_of(tables)[3]) if v % 2)
+        state = Heap(0, 3, place, 60)
+        low, high = tables.bounds(state)
+        assert low <= 2**53 + 60 + value <= high
+        assert low < high
+
+    @pytest.mark.parametrize("tier", [-1, 5])
+    def test_last_tiers_that_are_not_there(self, tier):
+        words = rf"last_tier is {tier}; the tables of Shedding.* have tiers 0 to 4\."
+        with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
+            tables_of(Shedding(), tier)
+
+
 class TestWrongRules:
     @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize(
@@ -350,7 +390,7 @@ class TestWrongRules:
     def test_sizes_that_are_none(self):
         for size, error, words in (
             (-1, gamedp.InvalidModelError, r"tier_size\(0\) is -1"),
-            (0.5, gamedp.InvalidModelError, r"tier_size\(0\) is 0.5; it must be a whole number"),
+            (0.5, gamedp.InvalidModelError, r"tier_size\(0\) is 0.5; it must be an integer"),
             (0, gamedp.UnsupportedProblemError, "numbers no positions"),
         ):
             with pytest.raises(error, match=words):
@@ -360,7 +400,7 @@ class TestWrongRules:
         tables_of(Mancala(), 4, folder=tmp_path)
         monkeypatch.setattr("gamedp.tables.whole_numbers.available_bytes", lambda: 1000)
         assert tables_of(Mancala(), 4, folder=tmp_path).num_places > 1000
-        for game, tier in ((Mancala(), 5), (Mancala(majority_stop=False), 72)):
+        for game, tier in ((Mancala(), 5), (Mancala(majority_stop=False), None)):
             with pytest.raises(
                 gamedp.errors.LimitExceededError, match="take a byte of memory for each"
             ):

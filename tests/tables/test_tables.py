@@ -1,6 +1,7 @@
 """Tables by tiers: right, the same bytes however they come about, and what is wrong is noticed."""
 
 import errno
+import gc
 import hashlib
 import json
 import math
@@ -23,6 +24,7 @@ from table_games import Crossing, Floors, Walk, digest
 import gamedp
 from gamedp.errors import (
     CompilationError,
+    CompilationWarning,
     DamagedFileError,
     InvalidModelError,
     InvalidParameterError,
@@ -30,10 +32,12 @@ from gamedp.errors import (
     UnknownStateError,
     UnsupportedProblemError,
 )
+from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.runtime import files
 from gamedp.runtime.block_file import BlockFile, write_blocks
+from gamedp.searchers import AlphaBeta
 from gamedp.tables import Tables, blocks, filling, tabulate
 
 PIG = Wubbel.pig(12)
@@ -148,7 +152,7 @@ def test_only_what_is_asked_for_is_made(tmp_path):
     assert tables.value(State(0, 9, 10, 0)) > 0.5
     with pytest.raises(UnknownStateError, match="tier 24 is not in the tables"):
         tables.value()
-    tabulate(PIG, tmp_path, last_tier=1)
+    tabulate(PIG, tmp_path, last_tier=2)
     assert "4 of 23" in repr(tables)
     assert tabulate(PIG, tmp_path).num_bytes == sum(
         path.stat().st_size for path in tmp_path.iterdir()
@@ -158,7 +162,8 @@ def test_only_what_is_asked_for_is_made(tmp_path):
 @pytest.mark.parametrize("game", [PIG, Floors(symmetric=True), Walk()], ids=repr)
 def test_the_bytes_do_not_depend_on_how_they_come_about(game, tmp_path):
     tabulate(game, tmp_path / "at once")
-    for tier in range(1, 30):  # an explorer for each
+    tiers = gamedp.tables.tables.plan_of(game).tiers
+    for tier in range(tiers[0], tiers[-1] + 1):  # an explorer for each
         tabulate(game, tmp_path / "one by one", last_tier=tier)
     program = f"""
         from gamedp.games.wubbel import Wubbel
@@ -497,14 +502,68 @@ def test_games_that_have_no_tables(tmp_path):
         assert words == "below 2" or not (tmp_path / words).exists()  # that is found while filling
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-def test_rules_that_do_not_compile_have_no_tables(tmp_path):
-    class Uncompilable(WithBox):
-        def outcomes(self, state, action):
-            return [(1.0, Fields(state.left - 1, (action, int(str(state.others[0])))))]
+@pytest.mark.parametrize("block_size", [40, 1 << 16])
+@pytest.mark.parametrize("game", [*GAMES, WithBox()], ids=repr)
+def test_plain_rules_give_the_same_bytes(game, block_size, tmp_path):
+    for mode in ("always", "never"):
+        tabulate(game, tmp_path / mode, compile=mode, block_size=block_size)
+    assert digest(tmp_path / "always") == digest(tmp_path / "never")
 
-    with pytest.raises(CompilationError, match="cannot be compiled"):
-        tabulate(Uncompilable(), tmp_path / "tables")
+
+class Uncompilable(WithBox):
+    def outcomes(self, state, action):
+        return [(1.0, Fields(state.left - 1, (action, int(str(state.others[0])))))]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_rules_that_do_not_compile(tmp_path):
+    with pytest.raises(CompilationError, match="of Uncompilable cannot be compiled"):
+        tabulate(Uncompilable(), tmp_path, compile="always")
+    with pytest.warns(CompilationWarning, match="plain Python, which is far slower"):
+        tables = tabulate(Uncompilable(), tmp_path)
+    assert tables.value() == pytest.approx(1.5)
+    assert tables.verify(None) > 0
+
+
+class Named(WithBox):
+    """Its actions are words, and what it pays is no float."""
+
+    def actions(self, state):
+        return ("none", "one")
+
+    def outcomes(self, state, action):
+        return super().outcomes(state, int(action == "one"))
+
+    def payoff(self, state, player):
+        return self.payment * state.others[0]
+
+
+def test_actions_that_are_no_integers(tmp_path):
+    tables = tabulate(Named(), tmp_path, compile="never")
+    assert tables.best_actions(Fields(1, (0, 0))) == ["one"]
+    with pytest.raises(InvalidModelError, match=r"action 'one' in Fields.*outside the box"):
+        tabulate(Narrow(), tmp_path / "narrow", compile="never")
+
+
+class Narrow(Named):
+    def box(self):
+        return super().box() | {"others[0]": (0, 0)}
+
+
+@pytest.mark.parametrize("payment", [Fraction(1, 3), 2**60, 2**53 + 1])
+def test_payoffs_that_are_rounded_are_refused(payment):
+    with pytest.raises(UnsupportedProblemError, match="64-bit floats below 2"):
+        tabulate(Named(payment=payment), compile="never")
+
+
+class Growing(WithBox):
+    def outcomes(self, state, action):
+        yield 1.0, Fields(state.left - 1, (2**70 if state.left == 1 else action, 0))
+
+
+def test_fields_beyond_64_bits_in_plain_rules(tmp_path):
+    with pytest.raises(InvalidModelError, match=r"Fields.*1180591620717411303424.*beyond 64 bits"):
+        tabulate(Growing(), tmp_path, compile="never")
 
 
 def test_limits(tmp_path):
@@ -521,6 +580,28 @@ def test_limits(tmp_path):
                 tabulate(PIG, tmp_path / "never", **{name: value})
     with pytest.raises(InvalidParameterError, match="last_tier"):
         tabulate(PIG, tmp_path / "never", last_tier=2.5)
+
+
+@pytest.mark.parametrize("tier", [-1, 0, 1, 25, 2**70])
+def test_last_tiers_that_are_not_there(tier, tmp_path):
+    with pytest.raises(InvalidParameterError, match=rf"last_tier is {tier}; .* tiers 2 to 24\."):
+        tabulate(PIG, tmp_path / "tables", last_tier=tier)
+    assert not (tmp_path / "tables").exists()
+
+
+class Third(WithBox):
+    """Its ends pay a third; they are not in the tables."""
+
+    def payoff(self, state, player):
+        return Fraction(1, 3) if state.others[1] else -0.0
+
+
+def test_ends_keep_what_they_pay():
+    tables = tabulate(WithBox(), compile="never")
+    object.__setattr__(tables.plan.rules, "game", Third())
+    low, high = tables.bounds(Fields(0, (0, 1)))
+    assert low < Fraction(1, 3) < high
+    assert str(tables.bounds(Fields(0, (0, 0)))) == "(0.0, 0.0)"
 
 
 def test_a_fine_tolerance_takes_floats(tmp_path):
@@ -565,6 +646,44 @@ def test_verify_finds_what_is_wrong(tmp_path, monkeypatch):
         tables.verify(2000)
     with pytest.raises(DamagedFileError, match=r"tier-000002-0000.blocks does not hold"):
         tables.verify(None)
+
+
+@pytest.mark.parametrize(
+    ("game", "options"), [(Walk(), {}), (Mancala(pits=2, stones=2), {"last_tier": 3})], ids=repr
+)
+@pytest.mark.parametrize("mode", ["always", "never"])
+def test_a_temporary_folder_goes_with_the_last_reference(game, options, mode):
+    def used():
+        tables = tabulate(game, compile=mode, **options)
+        if options:
+            AlphaBeta(endings=tables).search(game, compile=mode)
+        return tables
+
+    used()  # what the compiler leaves behind goes late
+    gc.collect()
+    gc.disable()
+    try:
+        tables = used()
+        folder = tables.folder
+        assert len(list(folder.iterdir())) == 1 + tables.num_made
+        if options:
+            values = tables.for_search()
+            del tables
+            assert values.number(3, 0) is not None
+            assert folder.exists()
+            del values
+        else:
+            del tables
+        assert not folder.exists()
+    finally:
+        gc.enable()
+
+
+def test_zeros_have_no_sign():
+    for coarsest in (1.0, 0.0):
+        made = [blocks.encoded(np.array(values), 0.0, coarsest) for values in ([-0.0, 1], [0.0, 1])]
+        assert made[0][0].tobytes() == made[1][0].tobytes()
+        assert repr(made[0][1]) == repr(made[1][1])
 
 
 def test_verify_makes_all_again(pig):

@@ -41,6 +41,7 @@ from gamedp.rules.exactness import (
 from gamedp.rules.expand import (
     ActionNumbers,
     Calling,
+    Expansion,
     Numbering,
     canonical_state,
     expand,
@@ -54,7 +55,7 @@ from gamedp.runtime.compile_clock import without_collection
 from gamedp.runtime.options import CompileMode, StateChoice, check_word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,8 +72,10 @@ __all__ = [
     "explore",
     "fall_back",
     "model_of_arrays",
+    "model_of_rows",
     "payments_of",
     "ranges_of",
+    "seeds_of",
 ]
 
 CHECK_EVERY = 256
@@ -106,6 +109,10 @@ class Patience:
     seconds: float = float("inf")
 
 
+FENCED = Expansion((0.0,), 0, ())
+"""A state that is not expanded."""
+
+
 class ExploredRows(Numbering):
     """A growing model as plain lists; states in the order of their discovery.
 
@@ -131,6 +138,7 @@ class ExploredRows(Numbering):
         self.payoffs: list[float] = []
         self.actions: list[Any] = []
         self.spreads: dict[int, Fraction] = {}
+        self.fenced: list[int] = []
 
     @property
     def limits(self) -> ExplorationLimits:
@@ -171,11 +179,17 @@ class ExploredRows(Numbering):
         )
 
 
-def explore(rules: Rules, rows: ExploredRows, patience: Patience | None = None) -> bool:
+def explore(
+    rules: Rules,
+    rows: ExploredRows,
+    patience: Patience | None = None,
+    is_fenced: Callable[[Any], bool] | None = None,
+) -> bool:
     """Continue the exploration; return whether all reachable states have been explored.
 
     Without `patience` it is, or a limit raises its error. With some, it may be given up before; a
-    limit of memory then is not an error, as compiled rules take less.
+    limit of memory then is not an error, as compiled rules take less. States that are fenced off
+    are not expanded: they are ends that pay 0, and are noted.
     """
     begin = time.thread_time()
     states, successors, probabilities = rows.states, rows.successors, rows.probabilities
@@ -196,7 +210,7 @@ def explore(rules: Rules, rows: ExploredRows, patience: Patience | None = None) 
                 rows.look()
         if len(states) > limits.max_states:
             rows.look()
-        payoffs, player, choices = expand(rules, states[done], rows, rows.look)
+        payoffs, player, choices = _expanded(rules, rows, is_fenced)
         rows.players.append(player)
         if payoffs is not None:
             rows.terminals.append(done)
@@ -214,6 +228,17 @@ def explore(rules: Rules, rows: ExploredRows, patience: Patience | None = None) 
         rows.done = done + 1
     rows.look()
     return True
+
+
+def _expanded(
+    rules: Rules, rows: ExploredRows, is_fenced: Callable[[Any], bool] | None
+) -> Expansion:
+    """Return the content of the next state; nothing of one that is fenced off, which is noted."""
+    state = rows.states[rows.done]
+    if is_fenced is not None and is_fenced(state):
+        rows.fenced.append(rows.done)
+        return FENCED
+    return expand(rules, state, rows, rows.look)
 
 
 LOOK_AHEAD, LOOK_AHEAD_SECONDS = 1000, 1.0
@@ -264,7 +289,7 @@ def compile_game(
     if rows is None:
         rows = _seeded(rules, begin, layout, box, budget)
     explore(rules, rows)
-    model = _model_of_rows(rules, begin, rows)
+    model = model_of_rows(rules, begin, rows)
     ask_again(rules, model)
     return _finished(rules, model, budget, 0.0)
 
@@ -277,17 +302,30 @@ def _seeded(
     budget: ExplorationBudget,
 ) -> ExploredRows:
     """Return rows with the states from which the exploration begins: the start, and the box."""
-    seeds: dict[Any, None] = dict.fromkeys(state for _, state, _ in begin)
+    seeds = [state for _, state, _ in begin]
     if box and layout:
-        fields = (row for rows in rows_of_box(box) for row in rows.tolist())
-        for number, row in enumerate(fields):
-            if number % CHECK_EVERY == 0:
-                size = len(seeds) * BYTES[0]
-                budget.check(0, len(seeds), 0, 0, size, lambda: list(seeds)[-LATE:])
-            state = layout.build(iter(row))
-            if is_state(rules, state):
-                seeds[canonical_state(rules, state, "the box")[0]] = None
-    return ExploredRows(list(seeds), budget)
+        seeds = seeds_of(rules, layout, rows_of_box(box), budget, seeds)
+    return ExploredRows(seeds, budget)
+
+
+def seeds_of(
+    rules: Rules,
+    layout: Layout,
+    slices: Iterable[NDArray[np.int64]],
+    budget: ExplorationBudget,
+    first: Sequence[Any] = (),
+) -> list[Any]:
+    """Return the representatives of real states among rows of fields, after others."""
+    seeds: dict[Any, None] = dict.fromkeys(first)
+    fields = (row for rows in slices for row in rows.tolist())
+    for number, row in enumerate(fields):
+        if number % CHECK_EVERY == 0:
+            size = len(seeds) * BYTES[0]
+            budget.check(0, len(seeds), 0, 0, size, lambda: list(seeds)[-LATE:])
+        state = layout.build(iter(row))
+        if is_state(rules, state):
+            seeds[canonical_state(rules, state, "the box")[0]] = None
+    return list(seeds)
 
 
 def _begun(
@@ -539,7 +577,7 @@ def _with_integers(rules: Rules, model: Model, *, is_compiled: bool) -> Model:
     return Model.unchecked(**{**model.__getstate__(), **numbers})
 
 
-def _model_of_rows(
+def model_of_rows(
     rules: Rules,
     begin: list[tuple[Any, Any, bool]],
     rows: ExploredRows,

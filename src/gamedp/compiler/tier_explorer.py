@@ -1,24 +1,34 @@
-"""Exploration of one tier of a game after the other, by compiled rules.
+"""Exploration of one tier of a game after the other.
 
 A state of another tier is entered, but not expanded: it is an end, whose value is found elsewhere.
-The arrays, and the table of states, are kept from tier to tier: to make them anew would take longer
-than to explore a small tier.
+Where rules compile, the arrays and the table of states are kept from tier to tier: to make them
+anew would take longer than to explore a small tier.
 """
 
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import attrs
 import numpy as np
 
 from gamedp.compiler import explore_loop
-from gamedp.compiler.build import fall_back, model_of_arrays
+from gamedp.compiler.build import (
+    ExploredRows,
+    explore,
+    fall_back,
+    model_of_arrays,
+    model_of_rows,
+    seeds_of,
+)
 from gamedp.compiler.explorer import Explorer
 from gamedp.compiler.methods import compile_rules
 from gamedp.compiler.reasons import first_reason
-from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
+from gamedp.model.model import Model
 from gamedp.rules.exactness import MAX_EXACT_INTEGER
+from gamedp.rules.expand import Calling
 from gamedp.rules.layout import PackedTable
 
 if TYPE_CHECKING:
@@ -27,15 +37,86 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.compiler.limits import ExplorationBudget
-    from gamedp.model.model import Model
     from gamedp.rules.game import Rules
     from gamedp.rules.layout import Layout
+    from gamedp.runtime.arrays import Flags, Floats
+    from gamedp.runtime.options import CompileMode
 
-__all__ = ["TierExplorer"]
+__all__ = ["ExploredTier", "explorer_of_tiers"]
 
 
-class TierExplorer(Explorer):
-    """An explorer that is kept from tier to tier.
+@attrs.frozen(eq=False)
+class ExploredTier:
+    """The states, choices and ends that were found in a tier.
+
+    Attributes
+    ----------
+    model : Model
+        Its states are a `PackedTable`.
+    entered : int
+        The number of states that were entered before any was expanded; they come first.
+    is_fenced : (E,) bool
+        Of the ends, whether they are states of other tiers. Their payoffs say nothing yet.
+    """
+
+    model: Model
+    entered: int
+    is_fenced: Flags
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse numbers that are rounded."""
+        model = self.model
+        ends = model.payoffs[~self.is_fenced]
+        sizes = [np.abs(earned).max(initial=0.0) for earned in (ends, model.rewards)]
+        if max(sizes) >= MAX_EXACT_INTEGER or any(model.rounding):
+            assert model.rules is not None  # noqa: S101 - it was made of a game
+            message = (
+                "tables are for payoffs and rewards that are 64-bit floats below 2**53; those of "
+                f"{shown(model.rules.game)} are not, or have a mean that is not."
+            )
+            raise UnsupportedProblemError(message)
+
+    @property
+    def fields(self) -> NDArray[np.int64]:
+        """The fields of all states."""
+        assert isinstance(self.model.states, PackedTable)  # noqa: S101 - as said above
+        return self.model.states.fields()
+
+    def steps(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the states before and after each transition from those that were entered."""
+        model = self.model
+        offsets = model.choice_offsets[: self.entered + 1]
+        states = np.repeat(np.arange(self.entered), np.diff(offsets))
+        ends = model.transition_offsets[: offsets[-1] + 1]
+        return np.repeat(states, np.diff(ends)), model.successors[: ends[-1]].astype(np.int64)
+
+    def way_to(self, index: int) -> str:
+        """Return by what play comes to a state, in words."""
+        model = self.model
+        transitions = np.flatnonzero(model.successors == index)[:1]
+        choice = np.searchsorted(model.transition_offsets, transitions, "right") - 1
+        owner = np.searchsorted(model.choice_offsets, choice, "right") - 1
+        if not len(owner):
+            return "a start"
+        (action,) = model.actions_of(int(choice[0]), int(choice[0]) + 1)
+        return f"action {shown(action)} in {shown(model.state(int(owner[0])))}"
+
+    def ended(self, values: Floats) -> Model:
+        """Return the model with values for the states of other tiers."""
+        payoffs = self.model.payoffs.copy()
+        payoffs[self.is_fenced] = values
+        return Model.unchecked(**{**self.model.__getstate__(), "payoffs": payoffs})
+
+
+def explorer_of_tiers(
+    rules: Rules,
+    layout: Layout,
+    budget: ExplorationBudget,
+    box: Sequence[tuple[int, int]],
+    state: Any,
+    compile: CompileMode,
+) -> CompiledTierExplorer | PlainTierExplorer:
+    """Return what explores tiers: by compiled rules if they compile, else in plain Python.
 
     Parameters
     ----------
@@ -47,26 +128,64 @@ class TierExplorer(Explorer):
         The range of each field, both ends included.
     state
         A state of the game.
-
-    Attributes
-    ----------
-    entered : int
-        The number of states that were entered before any was expanded; they come first.
-    states : PackedTable
-        All states.
-    is_fenced : (E,) bool
-        Of the ends, whether they are states of other tiers. Their payoffs are still to be put in.
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
 
     Raises
     ------
     CompilationError
-        If the rules cannot be compiled.
+        If the rules must be compiled, and cannot be.
     """
+    if compile != "never":
+        try:
+            return CompiledTierExplorer(rules, layout, budget, box, state)
+        except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
+            fall_back(rules.game, first_reason(error), must=compile == "always")
+    return PlainTierExplorer(rules, layout, budget)
+
+
+class PlainTierExplorer:
+    """Explores tiers in plain Python, to the same models; see `explorer_of_tiers`."""
+
+    def __init__(self, rules: Rules, layout: Layout, budget: ExplorationBudget) -> None:
+        self._rules = rules
+        self._layout = layout
+        self._budget = budget
+
+    def explore(
+        self, tier: int, rows: NDArray[np.int64], *, only_these: bool = False
+    ) -> ExploredTier | None:
+        """Return what was found in a tier; see `CompiledTierExplorer.explore`."""
+        rules, game = self._rules, self._rules.game
+        seeds = seeds_of(rules, self._layout, [rows], self._budget)
+        if not seeds:
+            return None
+        found = ExploredRows(seeds, self._budget)
+
+        def is_fenced(state: Any) -> bool:
+            with Calling("is_terminal", state):
+                if game.is_terminal(state):
+                    return False
+            with Calling("tier", state):
+                return game.tier(state) != tier or (only_these and found.done >= len(seeds))
+
+        explore(rules, found, is_fenced=is_fenced)
+        model = model_of_rows(rules, [(1.0, found.states[0], False)], found)
+        if not isinstance(model.states, PackedTable):
+            self._refuse_layout(found.states)
+        return ExploredTier(model, len(seeds), np.isin(found.terminals, found.fenced))
+
+    def _refuse_layout(self, states: list[Any]) -> NoReturn:
+        """Raise the error of states that are not all laid out alike, with fields of 64 bits."""
+        most = max(states, key=lambda state: max(map(abs, self._layout.flatten(state))))
+        message = f"{shown(most)} has a field beyond 64 bits. Bound it."
+        raise InvalidModelError(message)
+
+
+class CompiledTierExplorer(Explorer):
+    """An explorer that is kept from tier to tier; see `explorer_of_tiers`."""
 
     direct_size = 0  # the table of codes is emptied for each tier
-    entered: int
-    states: PackedTable
-    is_fenced: NDArray[np.bool_]
 
     def __init__(
         self,
@@ -76,28 +195,25 @@ class TierExplorer(Explorer):
         box: Sequence[tuple[int, int]],
         state: Any,
     ) -> None:
-        try:
-            compiled = compile_rules(rules, layout, state, ("tier",))
-            super().__init__(rules, layout, compiled, budget)
-            self._record: tuple[tuple[Any, ...], Any] = (), None
-            self.low, self.high = [first for first, _ in box], [last + 1 for _, last in box]
-            self._lay_out()
-            self._explore()
-            self._seed_rows(np.empty((0, len(box)), np.int64))
-        except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
-            fall_back(rules.game, first_reason(error), must=True)
+        compiled = compile_rules(rules, layout, state, ("tier",))
+        super().__init__(rules, layout, compiled, budget)
+        self._record: tuple[tuple[Any, ...], Any] = (), None
+        self.low, self.high = [first for first, _ in box], [last + 1 for _, last in box]
+        self._lay_out()
+        self._explore()
+        self._seed_rows(np.empty((0, len(box)), np.int64))
 
     def explore(
         self, tier: int, rows: NDArray[np.int64], *, only_these: bool = False
-    ) -> TierExplorer:
-        """Return a copy with all that was found in a tier, in arrays of their exact sizes.
+    ) -> ExploredTier | None:
+        """Return what was found in a tier; None if there is no state to begin with.
 
         Parameters
         ----------
         tier : int
         rows : (N, K) int64
-            Fields of states of the tier, of which at least one is real. Those that are not are left
-            out, and so are states that another one represents.
+            Fields of states of the tier. Those that are not real are left out, and so are states
+            that another one represents.
         only_these : bool
             Expand these, and hardly more; if not, all that they lead to in the tier as well.
         """
@@ -114,31 +230,15 @@ class TierExplorer(Explorer):
             del self.pause_after  # back to that of all
         elif entered:
             self._explore_all()
+        if not entered:
+            return None
         found = self._copied()
-        found.entered = entered
-        found.states = PackedTable(self.layout, self.codec, found.codes)
-        found.is_fenced = np.isnan(found.payoffs[:, 0])
-        return found
+        table = PackedTable(self.layout, self.codec, found.codes)
+        fenced = np.isnan(found.payoffs[:, 0])
+        model = model_of_arrays(self.rules, [(1.0, table.state(0), False)], found, table)
+        return ExploredTier(model, entered, fenced)
 
-    def steps(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the states before and after each transition of what was found."""
-        choices = np.repeat(np.arange(len(self.labels)), np.diff(self.transition_offsets))
-        states = np.repeat(np.arange(len(self.choice_offsets) - 1), np.diff(self.choice_offsets))
-        return states[choices], self.successors.astype(np.int64)
-
-    def model(self) -> Model:
-        """Return the model of what was found, once the fenced ends have payoffs."""
-        for earned in (self.payoffs, self.rewards):
-            if np.abs(earned).max(initial=0.0) >= MAX_EXACT_INTEGER:
-                message = (
-                    "tables are for payoffs and rewards below 2**53, which are not those of "
-                    f"{shown(self.rules.game)}."
-                )
-                raise UnsupportedProblemError(message)
-        begin = [(1.0, self.states.state(0), False)]
-        return model_of_arrays(self.rules, begin, self, self.states)
-
-    def _copied(self) -> TierExplorer:
+    def _copied(self) -> CompiledTierExplorer:
         """Return a copy whose arrays have their exact sizes."""
         found = copy.copy(self)
         counts = (

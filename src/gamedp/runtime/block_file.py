@@ -22,6 +22,7 @@ from gamedp.errors import DamagedFileError
 from gamedp.runtime.files import is_temporary, open_plain, write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -43,7 +44,11 @@ STALE = 3600.0
 
 
 def write_blocks(
-    path: Path, content: dict[str, Any], data: NDArray[np.int8], size: int = BLOCK
+    path: Path,
+    content: dict[str, Any],
+    data: NDArray[np.int8],
+    size: int = BLOCK,
+    apply: Callable[..., Iterable[bytes]] = map,
 ) -> None:
     """Write bytes to a file: all of them, or none.
 
@@ -56,16 +61,19 @@ def write_blocks(
     size : int
         The number of bytes of a block, a multiple of 8: where little is read at a time, smaller
         blocks are faster.
+    apply : callable
+        Applies a function to items, in their order, as `map` does: perhaps by threads.
 
     Raises
     ------
     OSError
         If that is not possible; then what was there before still is.
     """
-    blocks = [
-        zlib.compress(data[first : first + size].tobytes(), LEVEL)
-        for first in range(0, len(data), size)
-    ]
+
+    def packed(first: int) -> bytes:
+        return zlib.compress(data[first : first + size].tobytes(), LEVEL)
+
+    blocks = list(apply(packed, range(0, len(data), size)))
     header = json.dumps(
         {
             "format": "gamedp blocks",

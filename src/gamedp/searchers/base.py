@@ -160,9 +160,10 @@ class Search(abc.ABC, Generic[Result]):
             extra_fields=self.extra_fields,
             **driver_options,
         )
-        self.tally = self.driver.tally
+        driver = self.driver  # not the search, or what it holds would stay until it is collected
+        self.tally = driver.tally
         self.budget = SearchBudget(
-            options.max_seconds, options.max_nodes, progress, lambda: self.driver.nodes
+            options.max_seconds, options.max_nodes, progress, lambda: driver.nodes
         )
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:

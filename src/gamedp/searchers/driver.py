@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import signal
 import threading
@@ -127,7 +128,6 @@ class Driver:
     ) -> None:
         self._searcher = searcher
         self._loop = loop
-        self._arrays = arrays
         self._with_plies = with_plies
         self._extra_fields = extra_fields
         self._endings = endings
@@ -137,20 +137,20 @@ class Driver:
             rules,
             state,
             loop.function,
-            self._warm_up,
+            functools.partial(self._warm_up, arrays),
             compile=compile,
             more=loop.more,
             with_endings=endings is not None,
         )
         if asked is not getattr(self, "asked", None):
-            self._lay_out(asked)
+            self._lay_out(arrays, asked)
 
-    def _warm_up(self, asked: SearchRules) -> None:
+    def _warm_up(self, arrays: Callable[[int], dict[str, Any]], asked: SearchRules) -> None:
         """Compile everything that a search needs, or load it from disk."""
-        self._lay_out(asked)
+        self._lay_out(arrays, asked)
         self._call(0)
 
-    def _lay_out(self, asked: SearchRules) -> None:
+    def _lay_out(self, arrays: Callable[[int], dict[str, Any]], asked: SearchRules) -> None:
         self.asked = asked
         compiled = asked.is_compiled
         room = 1024 if compiled else 64
@@ -166,7 +166,7 @@ class Driver:
             "is_general_sum": asked.rules.is_general_sum,
             "has_rewards": hasattr(asked.rules.game, "reward"),
             "has_heuristic": hasattr(asked.rules.game, "heuristic"),
-            **self._arrays(num_fields),
+            **arrays(num_fields),
         }
         endings = self._endings
         self.page = {

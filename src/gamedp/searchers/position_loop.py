@@ -294,6 +294,7 @@ def value_ending(game, page, state, index):
             action = as_action(label)
             question.action = action
             found = 0
+            is_rounded = False
             for probability, successor in game.outcomes(state, action):
                 if probability > 0.0:
                     found += 1
@@ -317,15 +318,22 @@ def value_ending(game, page, state, index):
                     mover = game.player(after)
                     if mover < 0 or mover > 1:
                         return BAD_RULES, -1, 0.0
-                    value = float(game.settled(after, mover)) + known
+                    settled = float(game.settled(after, mover))
+                    value = settled + known
+                    is_rounded = rounds_jit(settled, known, value)
                     if (mover ^ swapped) != 0:
                         value = -value
             if found != 1:
                 return CHANCE if found else BAD_RULES, -1, 0.0
             if page.has_rewards:
-                value += float(game.reward(state, action, 0))
+                reward = float(game.reward(state, action, 0))
+                total = reward + value
+                is_rounded |= rounds_jit(reward, value, total)
+                value = total
             if not abs(value) < float("inf"):
                 return BAD_RULES, -1, 0.0
+            if is_rounded:  # so not all of it is whole
+                return TOO_LARGE, -1, 0.0
             if value > best:
                 best = value
     if best == -float("inf"):

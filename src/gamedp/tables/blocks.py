@@ -8,12 +8,15 @@ to 32 bits. A place that no position has holds `NONE`, or NaN.
 from __future__ import annotations
 
 import math
+import os
+import shutil
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.errors import DamagedFileError
+from gamedp.errors import DamagedFileError, UnknownStateError
 from gamedp.runtime.block_file import BLOCK, BlockFile
 from gamedp.runtime.floats import UNIT
 from gamedp.tables.plan import MAX_PLACES
@@ -25,8 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.runtime.arrays import Floats, Integers
+    from gamedp.tables.numbered_plan import NumberedPlan
+    from gamedp.tables.plan import Plan
 
-__all__ = ["PART", "KeptParts", "TierBlock", "encoded"]
+__all__ = ["PART", "Blocks", "KeptParts", "TierBlock", "encoded"]
 
 PART = 1 << 13
 """Number of bytes of a part of a block: all that is read where a single position is looked up."""
@@ -64,6 +69,7 @@ def encoded(
     coarsest : float
         The largest error that keeping them may add.
     """
+    values = values + 0.0  # without -0.0: which zero is the least depends on the processor
     is_one = ~np.isnan(values)
     known = values[is_one]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
@@ -145,6 +151,76 @@ class TierBlock:
             )
             raise DamagedFileError(message)
         return cls(file, dtype, low, step, error)
+
+
+class Blocks:
+    """The blocks of tables in their folder, each opened once.
+
+    Whatever reads from a temporary folder holds these: it goes with them.
+
+    Parameters
+    ----------
+    folder : Path
+    plan : Plan or NumberedPlan
+    digest : str
+        Of all that the bytes of blocks depend on.
+    is_kept : bool
+        Whether the folder stays when these are gone.
+    """
+
+    def __init__(
+        self, folder: Path, plan: Plan | NumberedPlan, digest: str, *, is_kept: bool
+    ) -> None:
+        self.folder = folder
+        self._plan = plan
+        self._digest = digest
+        self._opened: dict[int, TierBlock] = {}
+        if not is_kept:
+            weakref.finalize(self, _remove, folder, os.getpid())
+
+    def path(self, level: int) -> Path:
+        """Return the file of a block, which may not be there."""
+        tier, part = int(self._plan.tiers[level]), self._plan.part(level)
+        return self.folder / f"tier-{tier:06d}-{part:04d}.blocks"
+
+    def has(self, level: int) -> bool:
+        """Return whether a block has been made."""
+        return level in self._opened or self.path(level).exists()
+
+    def content(self, level: int) -> dict[str, Any]:
+        """Return what tells a block from others."""
+        tier, part = int(self._plan.tiers[level]), self._plan.part(level)
+        return {"plan": self._digest, "tier": tier, "part": part}
+
+    def open(self, level: int) -> TierBlock:
+        """Open a block anew; see `TierBlock.open`."""
+        size, stores = self._plan.size(level), self._plan.stores
+        return TierBlock.open(self.path(level), self.content(level), size, stores)
+
+    def get(self, level: int) -> TierBlock:
+        """Return a block; raise UnknownStateError if it has not been made."""
+        block = self._opened.get(level)
+        if block is None:
+            try:
+                block = self.open(level)
+            except FileNotFoundError:
+                message = (
+                    f"tier {int(self._plan.tiers[level])} is not in the tables in {self.folder}; "
+                    "tabulate makes more."
+                )
+                raise UnknownStateError(message) from None
+            self._opened[level] = block
+        return block
+
+    def forget(self, level: int) -> None:
+        """Open a block anew when it is looked at next."""
+        self._opened.pop(level, None)
+
+
+def _remove(folder: Path, process: int) -> None:
+    """Remove a temporary folder, but not in a process that was forked from the one that made it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def bytes_of(block: TierBlock) -> bytes:

@@ -54,6 +54,7 @@ class Order:
     game: Any
     digest: str
     max_bytes: float | None
+    compile: CompileMode
 
 
 LOCAL = threading.local()
@@ -70,7 +71,8 @@ def make_blocks(order: Order, levels: Sequence[int]) -> Iterator[float]:
                 f"{shown(order.game)}: give all workers the same folder and the same program."
             )
             raise DamagedFileError(message)
-        LOCAL.order, LOCAL.tables, LOCAL.filler = order, tables, tables.filler(order.max_bytes)
+        filler = tables.filler(order.max_bytes, compile=order.compile)
+        LOCAL.order, LOCAL.tables, LOCAL.filler = order, tables, filler
     for level in levels:
         yield LOCAL.tables.make(LOCAL.filler, level)
 
@@ -81,18 +83,15 @@ class Makers:
     Parameters
     ----------
     tables : Tables
-    max_bytes : float or None
-        Of the model of a block.
     executor : Executor or None
         Of the workers; None makes all blocks here, one after the other.
     options : dict
-        Of what values blocks here, besides `max_bytes`; see `Tables.filler`.
+        Of what values blocks; see `Tables.filler`.
     """
 
     def __init__(
         self,
         tables: Tables,
-        max_bytes: float | None,
         executor: Executor | None,
         options: dict[str, Any],
     ) -> None:
@@ -100,7 +99,8 @@ class Makers:
         self._executor = executor
         self._options = options
         self._filler: Filler | WholeFiller | None = None
-        self._order = Order(tables.folder.absolute(), tables.game, tables.digest, max_bytes)
+        sent = options["max_bytes"], options["compile"]
+        self._order = Order(tables.folder.absolute(), tables.game, tables.digest, *sent)
 
     def blocks(self, levels: list[int]) -> Generator[tuple[int, float]]:
         """Make blocks of one tier; yield the level and the error of each when it is there.
@@ -113,9 +113,7 @@ class Makers:
             If a worker is lost.
         """
         if self._executor is None or len(levels) == 1:
-            self._filler = self._filler or self._tables.filler(
-                self._order.max_bytes, **self._options
-            )
+            self._filler = self._filler or self._tables.filler(**self._options)
             for level in levels:
                 yield level, self._tables.make(self._filler, level)
             return
@@ -200,7 +198,7 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
         New, or one in which tables of the game have been begun. Without one, the tables are in a
         temporary folder, which is removed with them.
     last_tier : int, optional
-        The highest tier to make; all, if not given.
+        The highest tier to make, between the first and the last; all, if not given.
     tolerance : float
         The largest distance between the bounds of any value.
     block_size : int
@@ -216,7 +214,7 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
         Limit of the memory of the model of a block, for each worker; nine tenths of the free
         memory, if not given.
     compile : {"auto", "always", "never"}
-        As for :func:`gamedp.compile`; "never" is for numbered positions alone.
+        As for :func:`gamedp.compile`; no byte depends on it.
     max_seconds : float
         The time limit, looked at after each block, and within those of numbered positions.
     progress : callable or bool, optional
@@ -234,7 +232,7 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     InvalidModelError
         If the methods contradict the rules, which the message shows by a state and an action.
     CompilationError
-        If the rules cannot be compiled.
+        If `compile` is "always" and the rules cannot be compiled.
     LimitExceededError
         If a block takes too much memory.
     NotSolvedError
@@ -283,17 +281,11 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
         message = "workers in other processes need a folder; name one."
         raise InvalidParameterError(message)
     check_word("compile", compile, CompileMode)
-    if compile == "never" and not numbers_positions(game):
-        message = (
-            f"compile is {shown(compile)}; rules of a game that does not number its positions must "
-            "be compiled for tables."
-        )
-        raise InvalidParameterError(message)
     if numbers_positions(game):  # then no byte depends on them
         tolerance, size = TOLERANCE, BLOCK_SIZE
     budget = Budget(callback_of(progress), "solve", max_seconds)
     tables = Tables.begin(
-        None if folder is None else as_path(folder), game, float(tolerance), int(size)
+        None if folder is None else as_path(folder), game, float(tolerance), int(size), compile
     )
     _fill(tables, last_tier, max_bytes, compile, budget, executor)
     return tables
@@ -308,14 +300,10 @@ def _fill(
     executor: Executor | None,
 ) -> None:
     """Make the blocks that are missing or damaged, from the lowest up; see `tabulate`."""
-    plan = tables.plan
-    wanted = tables.num_blocks
-    if last_tier is not None:
-        wanted = int(np.searchsorted(plan.tiers, last_tier, "right"))
+    plan, wanted = tables.plan, tables.levels_up_to(last_tier)
+    tables.write_plan()
     bad = set(tables.damaged())
-    missing = [
-        level for level in range(wanted) if not tables.has(level) or tables.path(level) in bad
-    ]
+    missing = [level for level in wanted if not tables.has(level) or tables.path(level) in bad]
     if not missing:
         return
     total, done, tier = sum(map(plan.size, missing)), 0, int(plan.tiers[missing[0]])
@@ -326,12 +314,9 @@ def _fill(
             _stop_if_late(tables, budget, tier)
 
     tick(0)
-    make = Makers(
-        tables,
-        max_bytes,
-        executor,
-        {"top": missing[-1], "compile": compile, "executor": executor, "tick": tick},
-    )
+    options = {"max_bytes": max_bytes, "compile": compile}
+    own = {"top": missing[-1], "executor": executor, "tick": tick}
+    make = Makers(tables, executor, {**options, **own})
     for tier, levels in itertools.groupby(missing, lambda level: int(plan.tiers[level])):
         with contextlib.closing(make.blocks(list(levels))) as made:
             for level, error in made:

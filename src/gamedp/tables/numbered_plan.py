@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,14 +18,15 @@ from gamedp.errors import (
 from gamedp.rules.expand import start
 from gamedp.rules.game import Rules, method
 from gamedp.rules.layout import Layout, shaped_like
-from gamedp.tables.plan import MAX_PLACES, identity_of
+from gamedp.runtime.floats import rounds
+from gamedp.tables.plan import MAX_PLACES, identity_of, tier_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from gamedp.runtime.arrays import Integers
 
-__all__ = ["NUMBERS", "NumberedPlan", "number_in_tier"]
+__all__ = ["NUMBERS", "NumberedPlan", "check_numbers", "number_in_tier"]
 
 NUMBERS = ("tier", "tier_size", "tier_index", "tier_state", "settled")
 """Methods of a game that numbers its positions."""
@@ -84,8 +84,8 @@ class NumberedPlan:
             raise UnsupportedProblemError(message)
         states = [state for _, state, _ in start(rules)]
         sizes: list[int] = []
-        for tier in range(max(_whole("tier", game.tier(state)) for state in states) + 1):
-            size = _whole(f"tier_size({tier})", game.tier_size(tier))
+        for tier in range(max(tier_of(rules, state) for state in states) + 1):
+            size = whole(f"tier_size({tier})", game.tier_size(tier))
             if size < 0:
                 message = f"tier_size({tier}) is {size}; it must be 0 or more."
                 raise InvalidModelError(message)
@@ -147,7 +147,7 @@ class NumberedPlan:
         InvalidModelError
             If there is no such number.
         """
-        tier = int(self.rules.game.tier(state))
+        tier = tier_of(self.rules, state)
         if tier >= len(self.sizes):
             message = (
                 f"{shown(state)} is of tier {tier}; the game numbers those of 0 to "
@@ -158,15 +158,8 @@ class NumberedPlan:
 
     def state(self, level: int, place: int) -> Any:
         """Return the position with a number, after a check that it has that number."""
-        game = self.rules.game
-        state = game.tier_state(level, place)
-        found = int(game.tier(state)), int(game.tier_index(state))
-        if found != (level, place):
-            message = (
-                f"tier_state({level}, {place}) is {shown(state)}, which is of tier {found[0]} and "
-                f"has tier_index {found[1]}."
-            )
-            raise InvalidModelError(message)
+        state = self.rules.game.tier_state(level, place)
+        check_number(self.rules, f"tier_state({level}, {place})", state, level, place)
         return state
 
     def is_position(self, state: Any) -> bool:  # noqa: ARG002 - as of a plan
@@ -175,15 +168,18 @@ class NumberedPlan:
 
     def ends(self, state: Any, value: float, error: float) -> tuple[float, float]:  # noqa: ARG002 - as of a plan
         """Return bounds of what player 0 can expect in a position, given the value in the table."""
-        game = self.rules.game
+        game, player = self.rules.game, self.rules.player(state)
         low, high = map(float, method(game, "ending_range")(game, state, value))
+        settled = float(game.settled(state, player))
+        if low == high == settled + value and rounds(settled, value, low):
+            low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
         if not -math.inf < low <= high < math.inf:
             message = (
                 f"ending_range({shown(state)}, {value:g}) is {low:g} to {high:g}; it must be two "
                 "finite numbers, the lower one first."
             )
             raise InvalidModelError(message)
-        return (low, high) if self.rules.player(state) == 0 else (0.0 - high, 0.0 - low)
+        return (low, high) if player == 0 else (0.0 - high, 0.0 - low)
 
 
 def number_in_tier(game: Any, state: Any, tier: int, sizes: Integers) -> int:
@@ -197,7 +193,7 @@ def number_in_tier(game: Any, state: Any, tier: int, sizes: Integers) -> int:
     if not 0 <= tier < len(sizes):
         message = f"{shown(state)} is of tier {tier}; there are tiers 0 to {len(sizes) - 1}."
         raise InvalidModelError(message)
-    index, size = int(game.tier_index(state)), int(sizes[tier])
+    index, size = whole(f"tier_index({shown(state)})", game.tier_index(state)), int(sizes[tier])
     if not 0 <= index < size:
         message = (
             f"tier_index({shown(state)}) is {index}; by tier_size({tier}) there are numbers from 0 "
@@ -207,9 +203,33 @@ def number_in_tier(game: Any, state: Any, tier: int, sizes: Integers) -> int:
     return index
 
 
-def _whole(what: str, number: Any) -> int:
-    try:
-        return operator.index(number)
-    except TypeError:
-        message = f"{what} is {shown(number)}; it must be a whole number."
-        raise InvalidModelError(message) from None
+def check_numbers(rules: Rules, tier: int, index: int) -> None:
+    """Raise InvalidModelError unless a number is that of its position, and of the next one."""
+    game = rules.game
+    state = game.tier_state(tier, index)
+    check_number(rules, f"tier_state({tier}, {index})", state, tier, index)
+    if hasattr(game, "next_in_tier") and index > 0:
+        before = game.tier_state(tier, index - 1)
+        words = f"next_in_tier({shown(before)})"
+        check_number(rules, words, game.next_in_tier(before), tier, index)
+
+
+def check_number(rules: Rules, words: str, state: Any, tier: int, index: int) -> None:
+    """Raise InvalidModelError unless a position is the one with a number; `words` are its own."""
+    game = rules.game
+    found = game.tier(state), game.tier_index(state)
+    if found != (tier, index):
+        message = (
+            f"{words} is {shown(state)}, which is of tier {found[0]} and has tier_index "
+            f"{found[1]}; it should be of tier {tier} and have tier_index {index}."
+        )
+        raise InvalidModelError(message)
+    if game.is_terminal(state):
+        return
+    player, settled = rules.player(state), game.settled(state, 0)
+    if player != 0 or settled != 0:
+        message = (
+            f"{words} is {shown(state)}, in which player {player} is to move and {shown(settled)} "
+            "is settled for player 0; player 0 should move, and nothing be settled."
+        )
+        raise InvalidModelError(message)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numpy as np
@@ -24,7 +24,7 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.rules.anatomy import fields_read, rules_digest
-from gamedp.rules.expand import start
+from gamedp.rules.expand import Calling, start
 from gamedp.rules.game import OF_TABLES, Rules
 from gamedp.rules.layout import Layout, shaped_like
 from gamedp.runtime.encoding import encode_object
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.arrays import Integers
 
-__all__ = ["MAX_PLACES", "Plan", "identity_of"]
+__all__ = ["MAX_PLACES", "Box", "Plan", "identity_of", "refuse_rise", "tier_of", "whole"]
 
 MAX_ROWS = 1 << 24
 """Largest number of rows: `tier` is asked for each in plain Python, for half a minute in all."""
@@ -44,8 +44,8 @@ MAX_PLACES = 2**40
 
 
 @attrs.frozen(eq=False)
-class Plan:
-    """The numbering of the positions of a game.
+class Box:
+    """Where the positions of a game are, by its method of that name.
 
     Attributes
     ----------
@@ -55,52 +55,23 @@ class Plan:
         The range of each field, both ends included.
     first : state
         A state of the game.
-    read, others : list of int
-        The fields that `tier` reads, and the others.
-    tiers : (L,) int64
-        The tier of each block, from the lowest up. The place of a block here is its level.
-    levels : (R,) int64
-        The level of each row.
-    order : (R,) int64
-        All rows, those of a level one after the other.
-    starts : (L + 1,) int64
-        Where each level begins there.
-    ranks : (R,) int64
-        The number of each row among those of its level.
     """
-
-    stores = ("fixed32", "float64")
 
     rules: Rules
     layout: Layout
     box: list[tuple[int, int]]
     first: Any
-    read: list[int]
-    others: list[int]
-    tiers: Integers
-    levels: Integers
-    order: Integers
-    starts: Integers
-    ranks: Integers
 
     @classmethod
-    def of(cls, game: Any, packed: Integers | None = None) -> Plan:
-        """Return the plan of a game's tables; a tier is one block, or as `packed` says.
-
-        Parameters
-        ----------
-        game
-        packed : (N,) int64, optional
-            The same as `packed` of a plan of this game.
+    def of_game(cls, game: Any) -> Box:
+        """Return the box of a game that has tiers.
 
         Raises
         ------
         UnsupportedProblemError
             If the game has no tiers, no box, or more than two players.
-        InvalidModelError
-            If a tier is not an integer of 64 bits.
         InvalidParameterError
-            If `packed` is of no plan of this game.
+            If the box is none.
         """
         rules = Rules(game)
         name = type(game).__name__
@@ -123,7 +94,81 @@ class Plan:
                 f"{name} are like {shown(first)}."
             )
             raise UnsupportedProblemError(message)
-        box = ranges_of(rules, layout)
+        return Box(rules, layout, ranges_of(rules, layout), first)
+
+    def fields(self, state: Hashable) -> list[int]:
+        """Return the fields of a state; raise UnknownStateError if it is none."""
+        try:
+            return self.layout.flatten(state)
+        except InvalidModelError as error:
+            raise UnknownStateError(str(error)) from None
+
+    def fields_within(self, state: Hashable) -> list[int]:
+        """Return the fields of a state; raise UnknownStateError if it is outside the box."""
+        fields = self.fields(state)
+        for name, value, (first, last) in zip(self.layout.names(), fields, self.box, strict=True):
+            if not first <= value <= last:
+                message = f"{shown(state)} is outside the box, where {name} is {first} to {last}."
+                raise UnknownStateError(message)
+        return fields
+
+    def is_position(self, state: Any) -> bool:
+        """Return whether a state at a place is a position, and its own representative."""
+        return self.rules.is_state(state) and self.rules.canonical(state)[0] == state
+
+
+@attrs.frozen(eq=False)
+class Plan(Box):
+    """The numbering of the positions of a game.
+
+    Attributes
+    ----------
+    read, others : list of int
+        The fields that `tier` reads, and the others.
+    tiers : (L,) int64
+        The tier of each block, from the lowest up. The place of a block here is its level.
+    levels : (R,) int64
+        The level of each row.
+    order : (R,) int64
+        All rows, those of a level one after the other.
+    starts : (L + 1,) int64
+        Where each level begins there.
+    ranks : (R,) int64
+        The number of each row among those of its level.
+    """
+
+    stores = ("fixed32", "float64")
+
+    read: list[int]
+    others: list[int]
+    tiers: Integers
+    levels: Integers
+    order: Integers
+    starts: Integers
+    ranks: Integers
+
+    @classmethod
+    def of(cls, game: Any, packed: Integers | None = None) -> Plan:
+        """Return the plan of a game's tables; a tier is one block, or as `packed` says.
+
+        Parameters
+        ----------
+        game
+        packed : (N,) int64, optional
+            The same as `packed` of a plan of this game.
+
+        Raises
+        ------
+        UnsupportedProblemError, InvalidParameterError
+            As of `Box.of_game`.
+        InvalidModelError
+            If a tier is not an integer of 64 bits.
+        InvalidParameterError
+            If `packed` is of no plan of this game.
+        """
+        home = Box.of_game(game)
+        rules, layout, box = home.rules, home.layout, home.box
+        name = type(game).__name__
         read = _fields_of_tier(game, list(layout.names()))
         rows = math.prod(box[k][1] + 1 - box[k][0] for k in read)
         places = math.prod(last + 1 - first for first, last in box)
@@ -140,7 +185,7 @@ class Plan:
         else:
             found = _unpacked(packed, rows)
         others = [k for k in range(len(box)) if k not in read]
-        return cls(rules, layout, box, first, read, others, *_numbered(*found))
+        return cls(rules, layout, box, home.first, read, others, *_numbered(*found))
 
     def cut(self, parts: Integers) -> Plan:
         """Return a plan with smaller blocks.
@@ -230,22 +275,11 @@ class Plan:
         places = numbers * np.diff(self.starts)[levels] + self.ranks[rows]
         return np.where(inside, levels, -1), np.where(inside, places, -1)
 
-    def fields(self, state: Hashable) -> list[int]:
-        """Return the fields of a state; raise UnknownStateError if it is none."""
-        try:
-            return self.layout.flatten(state)
-        except InvalidModelError as error:
-            raise UnknownStateError(str(error)) from None
-
     def checked(self, state: Hashable) -> Any:
         """Return a state as the game has it; raise UnknownStateError if it is none."""
         state = shaped_like(self.first, state)
         self.fields(state)
         return state
-
-    def is_position(self, state: Any) -> bool:
-        """Return whether a state at a place is a position, and its own representative."""
-        return self.rules.is_state(state) and self.rules.canonical(state)[0] == state
 
     def ends(self, state: Any, value: float, error: float) -> tuple[float, float]:  # noqa: ARG002 - as of a numbering
         """Return bounds of what player 0 can expect in a position, given the value in the table."""
@@ -261,18 +295,12 @@ class Plan:
         UnknownStateError
             If it is outside the box.
         """
-        fields = self.fields(state)
+        fields = self.fields_within(state)
         row = number = 0
         for which, is_read in ((self.read, True), (self.others, False)):
             found = 0
             for k in which:
                 first, last = self.box[k]
-                if not first <= fields[k] <= last:
-                    name = list(self.layout.names())[k]
-                    message = (
-                        f"{shown(state)} is outside the box, where {name} is {first} to {last}."
-                    )
-                    raise UnknownStateError(message)
                 found = found * (last + 1 - first) + fields[k] - first
             row, number = (found, number) if is_read else (row, found)
         level = int(self.levels[row])
@@ -305,6 +333,38 @@ def identity_of(game: Any) -> dict[str, Any]:
         )
         raise UnsupportedProblemError(message)
     return {"game": encode_object(game), "rules": digest}
+
+
+def tier_of(rules: Rules, state: Any) -> int:
+    """Return the tier of a position.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is not an integer of 64 bits.
+    """
+    with Calling("tier", state):
+        tier = whole(f"tier({shown(state)})", rules.game.tier(state))
+    if not -(2**63) <= tier < 2**63:
+        message = f"tier({shown(state)}) is {tier}; it must be an integer of 64 bits."
+        raise InvalidModelError(message)
+    return tier
+
+
+def whole(what: str, number: Any) -> int:
+    """Return a number from the rules as an int; raise InvalidModelError if it is not whole."""
+    try:
+        return operator.index(number)
+    except TypeError:
+        message = f"{what} is {shown(number)}; it must be an integer."
+        raise InvalidModelError(message) from None
+
+
+def refuse_rise(way: str, after: Any, risen: int, tier: int) -> NoReturn:
+    """Raise the error of play that leads from a tier to a higher one, or below all."""
+    must = "fall below 0" if risen < tier else f"rise along play, and it is {tier} before"
+    message = f"{way} leads to {shown(after)}, which is of tier {risen}; tier() must never {must}."
+    raise InvalidModelError(message)
 
 
 def _unravelled(numbers: Any, extents: tuple[int, ...]) -> Any:
@@ -356,12 +416,7 @@ def _tiers_of_rows(
     fields = [first for first, _ in box]
     for row in range(rows):
         state = layout.build(iter(fields))
-        given = rules.game.tier(state)
-        try:
-            found[row] = operator.index(given)
-        except (TypeError, OverflowError):
-            message = f"tier({shown(state)}) is {shown(given)}; it must be an integer of 64 bits."
-            raise InvalidModelError(message) from None
+        found[row] = tier_of(rules, state)
         for k in reversed(read):  # the next row, in the order of `numpy.ravel_multi_index`
             fields[k] += 1
             if fields[k] <= box[k][1]:

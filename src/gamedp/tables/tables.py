@@ -6,10 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
-import os
-import shutil
 import tempfile
-import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,12 +20,13 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.results.status import Guarantee, opposite_bounds
+from gamedp.rules.exactness import as_real, is_rounded
 from gamedp.rules.game import numbers_positions
 from gamedp.runtime.block_file import BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.files import as_path
-from gamedp.tables.blocks import PARTS, KeptParts, TierBlock, bytes_of
+from gamedp.tables.blocks import PARTS, Blocks, KeptParts, bytes_of
 from gamedp.tables.checking import action_bounds, rounding_of, verify_samples
-from gamedp.tables.filling import Filler
+from gamedp.tables.filling import Filler, cut
 from gamedp.tables.numbered_plan import NumberedPlan
 from gamedp.tables.plan import Plan, identity_of
 from gamedp.tables.whole_numbers import WholeFiller, WholeNumbers
@@ -50,12 +48,6 @@ def plan_of(game: Any, packed: Integers | None = None) -> Plan | NumberedPlan:
     """Return where each position of a game stands, see `Plan.of` and `NumberedPlan.of`."""
     kind: type[Plan | NumberedPlan] = NumberedPlan if numbers_positions(game) else Plan
     return kind.of(game, packed)
-
-
-def _remove(folder: Path, process: int) -> None:
-    """Remove a temporary folder, but not in a process that was forked from the one that made it."""
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Tables:
@@ -93,7 +85,6 @@ class Tables:
         is_kept: bool = True,
     ) -> None:
         self.game = plan.rules.game
-        self.folder = folder
         self.tolerance = tolerance
         self.block_size = block_size
         self.plan = plan
@@ -103,12 +94,25 @@ class Tables:
         digest = hashlib.sha256(json.dumps(self._identity).encode())
         digest.update(plan.packed.astype("<i8").tobytes())
         self.digest = digest.hexdigest()
-        self._blocks: dict[int, TierBlock] = {}
+        self._blocks = blocks = Blocks(folder, plan, self.digest, is_kept=is_kept)
         self._parts: KeptParts | WholeNumbers = (
-            KeptParts(len(plan.tiers), self._block)
+            KeptParts(len(plan.tiers), blocks.get)
             if isinstance(plan, Plan)
-            else WholeNumbers(plan, self._block)
+            else WholeNumbers(plan, blocks.get)
         )
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self._blocks.folder
+
+    def path(self, level: int) -> Path:
+        """Return the file of a block, which may not be there."""
+        return self._blocks.path(level)
+
+    def has(self, level: int) -> bool:
+        """Return whether a block has been made."""
+        return self._blocks.has(level)
 
     @classmethod
     def open(cls, folder: str | Path, game: Any) -> Self:
@@ -201,7 +205,7 @@ class Tables:
     @property
     def width(self) -> float:
         """The largest distance of the bounds of a value in the tables, over all that are made."""
-        return 2 * max((self._block(level).error for level in self._made()), default=0.0)
+        return 2 * max((self._blocks.get(level).error for level in self._made()), default=0.0)
 
     @property
     def num_bytes(self) -> int:
@@ -209,41 +213,9 @@ class Tables:
         paths = [self.folder / PLAN, *(map(self.path, range(self.num_blocks)))]
         return sum(path.stat().st_size for path in paths if path.is_file())
 
-    def path(self, level: int) -> Path:
-        """Return the file of a block, which may not be there."""
-        number, part = int(self.plan.tiers[level]), self.plan.part(level)
-        return self.folder / f"tier-{number:06d}-{part:04d}.blocks"
-
     def _made(self) -> list[int]:
         """Return the levels whose files are there."""
         return [level for level in range(self.num_blocks) if self.has(level)]
-
-    def has(self, level: int) -> bool:
-        """Return whether a block has been made."""
-        return level in self._blocks or self.path(level).exists()
-
-    def _content(self, level: int) -> dict[str, Any]:
-        tier, part = int(self.plan.tiers[level]), self.plan.part(level)
-        return {"plan": self.digest, "tier": tier, "part": part}
-
-    def _open(self, level: int) -> TierBlock:
-        plan = self.plan
-        return TierBlock.open(self.path(level), self._content(level), plan.size(level), plan.stores)
-
-    def _block(self, level: int) -> TierBlock:
-        """Return a block; raise UnknownStateError if it has not been made."""
-        block = self._blocks.get(level)
-        if block is None:
-            try:
-                block = self._open(level)
-            except FileNotFoundError:
-                message = (
-                    f"tier {int(self.plan.tiers[level])} is not in the tables in {self.folder}; "
-                    "tabulate makes more."
-                )
-                raise UnknownStateError(message) from None
-            self._blocks[level] = block
-        return block
 
     def _ends(self, state: Hashable) -> tuple[float, float, float, bool]:
         """Return player 0's value, lower and upper bound in the representative of a state.
@@ -253,7 +225,11 @@ class Tables:
         rules, plan = self.plan.rules, self.plan
         state, swapped = rules.canonical(plan.checked(state))
         if rules.is_terminal(state):
-            payoff = float(rules.game.payoff(state, 0))
+            given = rules.game.payoff(state, 0)
+            payoff = as_real(given) + 0.0  # without -0.0
+            if is_rounded(given):
+                ends = math.nextafter(payoff, -math.inf), math.nextafter(payoff, math.inf)
+                return payoff, *ends, swapped
             return payoff, payoff, payoff, swapped
         level, place = plan.place(state)
         value, error = self._parts.number(level, place)
@@ -326,7 +302,7 @@ class Tables:
         found = []
         for level in self._made():
             try:
-                self._open(level).file.check()
+                self._blocks.open(level).file.check()
             except DamagedFileError:
                 found.append(self.path(level))
         return found
@@ -379,8 +355,8 @@ class Tables:
         filler = self.filler(top=made[-1] if made else -1)
         for level in made:
             data, described = filler.fill(level)
-            block = self._block(level)
-            content = {**self._content(level), **described}
+            block = self._blocks.get(level)
+            content = {**self._blocks.content(level), **described}
             if block.file.content != content or bytes_of(block) != data.tobytes():
                 message = (
                     f"{block.file.path} does not hold what its block comes to when made again."
@@ -389,8 +365,15 @@ class Tables:
         return sum(map(self.plan.size, made))
 
     @classmethod
-    def begin(cls, folder: Path | None, game: Any, tolerance: float, block_size: int) -> Self:
-        """Return the tables of a folder, whose plan is written if it is new; None: a temporary one.
+    def begin(
+        cls,
+        folder: Path | None,
+        game: Any,
+        tolerance: float,
+        block_size: int,
+        compile: CompileMode,
+    ) -> Self:
+        """Return the tables of a folder, in which there may be none yet; None: a temporary one.
 
         Raises
         ------
@@ -403,7 +386,7 @@ class Tables:
             with contextlib.suppress(FileNotFoundError):
                 tables = cls.open(folder, game)
         if tables is None:
-            tables = cls._new(folder, game, tolerance, block_size)
+            tables = cls._new(folder, game, tolerance, block_size, compile)
         for name, asked in (("tolerance", tolerance), ("block_size", block_size)):
             if (found := getattr(tables, name)) != asked:
                 message = (
@@ -414,36 +397,60 @@ class Tables:
         return tables
 
     @classmethod
-    def _new(cls, folder: Path | None, game: Any, tolerance: float, block_size: int) -> Self:
-        """Return tables of which there is only the plan; a temporary folder goes with them."""
+    def _new(
+        cls,
+        folder: Path | None,
+        game: Any,
+        tolerance: float,
+        block_size: int,
+        compile: CompileMode,
+    ) -> Self:
+        """Return tables of which there is nothing yet; a temporary folder goes with them."""
         plan, is_kept = plan_of(game), folder is not None
-        tables = cls(folder or Path(), plan, tolerance, block_size, is_kept=is_kept)
-        if isinstance(plan, Plan) and max(map(plan.size, range(tables.num_blocks))) > block_size:
-            filler = tables.filler()
-            assert isinstance(filler, Filler)  # noqa: S101 - of such a plan
-            plan = filler.cut(block_size)
+        if isinstance(plan, Plan):
+            plan = cut(plan, block_size, compile)
         if folder is None:
             folder = Path(tempfile.mkdtemp(prefix="gamedp-tables-"))
-        tables = cls(folder, plan, tolerance, block_size, is_kept=is_kept)
-        if not is_kept:
-            weakref.finalize(tables, _remove, folder, os.getpid())
-        folder.mkdir(parents=True, exist_ok=True)
-        packed = plan.packed.astype("<i8")
-        write_blocks(folder / PLAN, tables._identity, packed.view(np.int8))
-        return tables
+        return cls(folder, plan, tolerance, block_size, is_kept=is_kept)
+
+    def levels_up_to(self, last_tier: int | None) -> range:
+        """Return the blocks of the tiers up to one, None for the last.
+
+        Raises
+        ------
+        InvalidParameterError
+            If that is below the first tier, or above the last.
+        """
+        tiers = self.plan.tiers
+        if last_tier is None:
+            return range(len(tiers))
+        if not tiers[0] <= last_tier <= tiers[-1]:
+            message = (
+                f"last_tier is {last_tier}; the tables of {shown(self.game)} have tiers {tiers[0]} "
+                f"to {tiers[-1]}."
+            )
+            raise InvalidParameterError(message)
+        return range(int(np.searchsorted(tiers, last_tier, "right")))
+
+    def write_plan(self) -> None:
+        """Write the file that says where each position stands, unless it is there."""
+        if not (self.folder / PLAN).exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            packed = self.plan.packed.astype("<i8")
+            write_blocks(self.folder / PLAN, self._identity, packed.view(np.int8))
 
     def make(self, filler: Filler | WholeFiller, level: int) -> float:
         """Make a block; return its error. It is written unless that is too large."""
         data, described = filler.fill(level)
         error: float = described["error"]
         if 2 * error <= self.tolerance:
-            content = {**self._content(level), **described}
-            write_blocks(self.path(level), content, data, PARTS[described["store"]])
+            content = {**self._blocks.content(level), **described}
+            write_blocks(self.path(level), content, data, PARTS[described["store"]], filler.apply)
         return error
 
     def forget(self, level: int) -> None:
         """Read a block anew when it is looked at next."""
-        self._blocks.pop(level, None)
+        self._blocks.forget(level)
         self._parts.forget(level)
 
     def filler(
@@ -456,10 +463,10 @@ class Tables:
     ) -> Filler | WholeFiller:
         """Return what values blocks of these tables, up to level `top`."""
         if isinstance(self.plan, NumberedPlan):
-            own = WholeNumbers(self.plan, self._block)  # nobody else sees what is not complete
+            own = WholeNumbers(self.plan, self._blocks.get)  # nobody else sees what is not complete
             return WholeFiller(own, top, compile, executor, tick)
         assert isinstance(self._parts, KeptParts)  # noqa: S101 - which go with such a plan
-        return Filler(self.plan, self._parts.look, self.tolerance, max_bytes)
+        return Filler(self.plan, self._parts.look, self.tolerance, max_bytes, compile)
 
     def for_search(self, game: Any = None) -> WholeNumbers:
         """Return the values of the tiers that are made, as a search of a game reads them.

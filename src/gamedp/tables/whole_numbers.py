@@ -8,7 +8,6 @@ value the same one, both write the same byte.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import math
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -34,7 +33,8 @@ from gamedp.searchers.driver import Driver, Loop, OutOfTime, SearchBudget
 from gamedp.searchers.position_loop import CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear
-from gamedp.tables.numbered_plan import number_in_tier
+from gamedp.tables.numbered_plan import check_numbers, number_in_tier
+from gamedp.tables.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -293,7 +293,6 @@ class WholeFiller:
                 "share one array: give a ThreadPoolExecutor, or none."
             )
             raise InvalidParameterError(message)
-        self._executor = executor
         self._values = values
         self._tick = tick
         sizes = values.sizes[: top + 1]
@@ -304,6 +303,8 @@ class WholeFiller:
             if self._workers[0].asked.is_compiled:
                 useful = min(processors(), -(-int(sizes.max(initial=1)) // CHUNK))
                 self._workers += [Worker(values, compile) for _ in range(1, useful)]
+        self._pool = executor or ThreadPoolExecutor(len(self._workers))
+        self.apply = self._pool.map  # which packs blocks
 
     def fill(self, level: int) -> tuple[NDArray[np.int8], dict[str, Any]]:
         """Return a block, and what describes it, as `Filler.fill`; lower tiers must be there.
@@ -323,20 +324,18 @@ class WholeFiller:
         chunks = iter(range(0, size, CHUNK))
         workers = self._workers
         before = sum(worker.nodes for worker in workers)
-        with contextlib.ExitStack() as stack:
-            pool = self._executor or stack.enter_context(ThreadPoolExecutor(len(workers)))
-            waiting = {pool.submit(worker.value, level, chunks) for worker in workers}
-            try:
-                while waiting:
-                    done, waiting = wait(waiting, TICK, FIRST_COMPLETED)
-                    for future in done:
-                        future.result()
-                    self._tick(min(size, sum(worker.nodes for worker in workers) - before))
-            except BaseException:
-                for worker in workers:
-                    worker.stop()
-                wait(waiting)
-                raise
+        waiting = {self._pool.submit(worker.value, level, chunks) for worker in workers}
+        try:
+            while waiting:
+                done, waiting = wait(waiting, TICK, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                self._tick(min(size, sum(worker.nodes for worker in workers) - before))
+        except BaseException:
+            for worker in workers:
+                worker.stop()
+            wait(waiting)
+            raise
         values.note(level)
         described = {"store": "int8", "low": 0.0, "step": 1.0, "error": 0.0}
         return values.values[first : first + size], described
@@ -369,7 +368,8 @@ class Worker(Driver):
             arrays=lambda _: {"chunk": np.zeros(2, np.int64)},
             endings=values,
         )
-        self._budget = SearchBudget(float("inf"), float("inf"), None, lambda: self.nodes)
+        tally = self.tally  # and not this worker, or both would never go
+        self._budget = SearchBudget(math.inf, math.inf, None, lambda: int(tally.nodes))
 
     def value(self, tier: int, chunks: Iterator[int]) -> None:
         """Take chunks of a tier, given by their first numbers, until there are none."""
@@ -399,7 +399,9 @@ class Worker(Driver):
             status = LoopStatus(int(self.question.fault))
         rules, tier = self.asked.rules, self._tier
         if status is LoopStatus.MISNUMBERED:
-            self._check_numbers()
+            last = self._index()
+            for index in range(max(0, last - CHECKED), last + 1):
+                check_numbers(rules, tier, index)
             self.explain()
         state = rules.game.tier_state(tier, self._index())
         action = int(self.question.action)
@@ -412,7 +414,7 @@ class Worker(Driver):
             )
             raise UnsupportedProblemError(message)
         if status in {LoopStatus.RISES, LoopStatus.OUTSIDE}:
-            self._check_successors(state, action)
+            Places(rules.game).check(state)
         if status is LoopStatus.TOO_LARGE:
             expand(rules, state)
             message = (
@@ -421,51 +423,6 @@ class Worker(Driver):
             )
             raise UnsupportedProblemError(message)
         self.explain()
-
-    def _check_successors(self, state: Any, action: int) -> None:
-        """Raise the error of an action that leads to a higher tier, or to no number."""
-        rules = self.asked.rules
-        for probability, successor in rules.game.outcomes(state, action):
-            after, _ = rules.canonical(successor)
-            if probability == 0 or rules.game.is_terminal(after):
-                continue
-            tier = rules.game.tier(after)
-            if not 0 <= tier <= self._tier:
-                message = (
-                    f"action {action} in {shown(state)} leads to {shown(after)}, which is of tier "
-                    f"{tier}; tier() must never rise along play, nor fall below 0, and it is "
-                    f"{self._tier} before."
-                )
-                raise InvalidModelError(message)
-            number_in_tier(rules.game, after, tier, self._values.sizes)
-
-    def _check_numbers(self) -> None:
-        """Raise the error of numbers whose positions have other numbers."""
-        game, tier, last = self.asked.rules.game, self._tier, self._index()
-        for index in range(max(0, last - CHECKED), last + 1):
-            ways = [(f"tier_state({tier}, {index})", game.tier_state(tier, index))]
-            if self.page["steps"] and index > 0:
-                before = game.tier_state(tier, index - 1)
-                ways.append((f"next_in_tier({shown(before)})", game.next_in_tier(before)))
-            for words, state in ways:
-                found = game.tier(state), game.tier_index(state)
-                if found != (tier, index):
-                    message = (
-                        f"{words} is {shown(state)}, which is of tier {found[0]} and has "
-                        f"tier_index {found[1]}; it should be of tier {tier} and have "
-                        f"tier_index {index}."
-                    )
-                    raise InvalidModelError(message)
-                if game.is_terminal(state):
-                    continue
-                player, settled = self.asked.rules.player(state), game.settled(state, 0)
-                if player != 0 or settled != 0:
-                    message = (
-                        f"{words} is {shown(state)}, in which player {player} is to move and "
-                        f"{shown(settled)} is settled for player 0; player 0 should move, and "
-                        "nothing be settled."
-                    )
-                    raise InvalidModelError(message)
 
     def explain(self, error: Exception | None = None) -> NoReturn:
         """Raise the error of the rules in the position at which the loop has stopped."""

@@ -23,6 +23,7 @@ from gamedp.testing.complaints import (
     can_set,
     check_value,
 )
+from gamedp.testing.place_checks import TABLES, PlaceChecks, can_have_tables
 
 TOLERANCE = 1e-9
 
@@ -107,8 +108,10 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     to zero; that `canonical` is settled and a true symmetry: a state and its representative have
     corresponding choices, outcomes and payoffs; the claim `acyclic`; `is_state`; `heuristic`; that
     names are text, and views are views whose spots play existing actions; that the steps from the
-    first 200 positions end with the picture of the next one, and their patterns name positions; and
-    that compiled and plain rules give the same model. Warns if no play ends and nothing is earned.
+    first 200 positions end with the picture of the next one, and their patterns name positions;
+    that `tier` never rises, and positions are where `box`, or the game's numbers, say, at 200 more
+    places as well; and that compiled and plain rules give the same model. Warns if no play ends and
+    nothing is earned.
 
     Parameters
     ----------
@@ -161,6 +164,7 @@ def examination_of_game(
     names = [VALUE, ERRORS, DETERMINISTIC, STATES, MOVER, ACTIONS, PROBABILITIES, NUMBERS]
     names += [name for name, members in OPTIONAL.items() if any(hasattr(game, m) for m in members)]
     names += [STEPS] * rules.has_steps + [PATTERNS] * rules.has_pattern
+    names += [TABLES] * can_have_tables(game)
     names += [COUNTS, *[ACYCLIC] * rules.claims_acyclic, *[COMPILED] * (compile is not False)]
     examine = functools.partial(_examine, rules, max_states, bool(compile))
     return Examination(f"{shown(game)} is not a valid game", tuple(names), examine)
@@ -177,6 +181,7 @@ def _examine(
     _check_players(rules, complaints)
     checker = _Checker(rules, complaints)
     complete = checker.explore(max_states)
+    checker.places.check_drawn()
     if not complaints and not complete:
         _omit_model(f"needs all states, and there are more than {max_states:,}", complaints)
     elif not complaints:
@@ -289,6 +294,7 @@ class _Checker:
         self.representatives: set[Any] = set()
         self.positions = self.states = 0
         self.kind: type = object
+        self.places = PlaceChecks(rules.game, complaints)
 
     def explore(self, max_states: int) -> bool:
         """Check positions breadth first; return whether all of them were checked."""
@@ -303,6 +309,7 @@ class _Checker:
             position = waiting.popleft()
             for state, place in self._look_at(position):
                 self._meet(state, place, waiting)
+            self.places.check(position)
             self.positions += 1
             self.states += position in self.representatives
         return not waiting

@@ -599,8 +599,8 @@ def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlo
     if asked.goal == "total" or opponent is None:
         worth, error = reaching(asked.total - card.entered(adviser.rules)), 0.0
     else:
-        goal, his = Opponent(opponent), opponent.sheet(adviser.rules)
-        to_come = _rest(shared, adviser, asked, his, 0)[his]
+        goal, sheet = Opponent(opponent), opponent.sheet(adviser.rules)
+        to_come = _rest(shared, adviser, asked, sheet, 0)[sheet]
         lead = card.entered(adviser.rules) - opponent.entered(adviser.rules)
         worth, error = beating(to_come, lead), to_come.relative_error
     play = ForPoints(adviser.solution, card.sheet(adviser.rules), rest, worth, error)

@@ -424,22 +424,23 @@ def reaching(missing: int) -> Worth:
     return lambda points: (points >= missing).astype(np.float64)
 
 
-def beating(his: Any, lead: int, draw: float = 0.5) -> Worth:
+def beating(remaining: Any, lead: int, draw: float = 0.5) -> Worth:
     """Return the value of points against an opponent with a distribution of remaining points.
 
     Parameters
     ----------
-    his : gamedp.stages.Distribution
+    remaining : gamedp.stages.Distribution
+        The opponent's remaining points.
     lead : int
-        My points minus his, without the bonuses for upper parts.
+        My points minus the opponent's, without the bonuses for upper parts.
     draw : float
         The value of a draw; a victory counts 1.
     """
-    below = np.concatenate([[0.0], np.cumsum(his.probabilities)])
+    below = np.concatenate([[0.0], np.cumsum(remaining.probabilities)])
 
     def worth(points: NDArray[np.int64]) -> NDArray[np.float64]:
-        less = below[np.searchsorted(his.totals, lead + points, "left")]
-        no_more = below[np.searchsorted(his.totals, lead + points, "right")]
+        less = below[np.searchsorted(remaining.totals, lead + points, "left")]
+        no_more = below[np.searchsorted(remaining.totals, lead + points, "right")]
         won: NDArray[np.float64] = (1 - draw) * less + draw * no_more
         return won
 

@@ -52,8 +52,8 @@ class Inventory(_LongRun):
 
     The example of M. Puterman, "Markov Decision Processes", Wiley 1994, section 3.2.2: an order
     costs 4 and 2 a piece, a piece kept for a month 1, and one sold brings 8; what is asked for
-    beyond the stock is lost. For three months, what is left over counting nothing, he computes
-    values of 67/16, 129/16, 194/16 and 227/16 from a stock of 0, 1, 2 and 3 (section 4.6.1).
+    beyond the stock is lost. For three months, what is left over counting nothing, the book
+    has the values 67/16, 129/16, 194/16 and 227/16 from a stock of 0, 1, 2 and 3 (section 4.6.1).
 
     In the long run, `exact` solves it in rational numbers; 97/44 a month with the default numbers.
 

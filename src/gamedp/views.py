@@ -2,9 +2,9 @@
 
 A view describes the content of a picture, not its drawing: the page in the browser draws shapes,
 the terminal letters (`str` of a view). It is plain data of bounded size, and needs no other part of
-this library. `spots` says which part of the picture plays which action, an integer, or the place of
-the action among those of the state if some are no integers; the place of a part is a
-tuple of whole numbers from 0, which each class explains.
+this library. `spots` says which part of the picture plays which action: the action itself if it is
+an integer, else its place among the actions of the state. The place of a part is a tuple of whole
+numbers from 0, which each class explains.
 """
 
 from __future__ import annotations

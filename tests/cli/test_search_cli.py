@@ -41,7 +41,7 @@ def words_of(out):
 
 @pytest.fixture(autouse=True)
 def no_endings_kept(monkeypatch, tmp_path):
-    """Let endgame tables that other tests have made be of no use here."""
+    """Let tables that other tests have made be of no use here."""
     monkeypatch.setattr("gamedp.storage.kept.cache_directory", lambda: tmp_path)
 
 

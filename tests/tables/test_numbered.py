@@ -1,4 +1,4 @@
-"""Endgame tables: right in both modes; what is wrong with rules, files or limits is noticed."""
+"""Tables of numbered positions: right in both modes; wrong rules, files and limits are noticed."""
 
 import errno
 import os

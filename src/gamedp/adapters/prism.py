@@ -1,7 +1,8 @@
 """PRISM's explicit files: transitions (.tra), and beside them labels, rewards and variables.
 
-Described in the manual of PRISM, https://www.prismmodelchecker.org/manual/Appendices/ExplicitModelFiles.
-Storm has a dialect without numbers in the headers, which is understood, too.
+Described in the manual of PRISM,
+https://www.prismmodelchecker.org/manual/Appendices/ExplicitModelFiles. Storm's dialect without
+numbers in the headers is read as well.
 """
 
 from __future__ import annotations

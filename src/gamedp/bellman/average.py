@@ -14,7 +14,7 @@ it once more. Probabilities sum to one, therefore
     (r + sum(P * v))(s, a) - v(s)  =  r(s, a) + sum(P(t | s, a) * (v(t) - v(s))),
 
 and this is how it is computed: a constant in v, however large, costs no accuracy. Rounding is
-allowed for as in :mod:`gamedp.bellman.residuals`, with two operations more for each term.
+allowed for as in :mod:`gamedp.bellman.residuals`, with two more operations for each term.
 
 A sweep moves v towards Tv only in part. That is value iteration on the chain that stays where it
 is with the remaining probability, and whose convergence no periodicity prevents [3]_; the bounds

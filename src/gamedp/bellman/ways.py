@@ -9,8 +9,8 @@ terminal state, so that the best average is the only solution of
 and sweeps converge to it. They only propose values v, by policies. Then weights w are found with
 ``w >= 1/2 + sum(P * w)`` within a strongly connected component, for the choices that are nearly as
 good as the best one: steps until these lead out of it. If no node misses its equation by more than
-e / 2, ``v - e * w`` and ``v + e * w`` are bounds, as the one is at most, the other at least what
-the operator makes of it [1]_; the other choices are worse by more than e times a weight. Rounding
+e / 2, ``v - e * w`` and ``v + e * w`` are bounds: the operator does not lower the first, nor raise
+the second [1]_; the other choices are worse by more than e times a weight. Rounding
 is allowed for as in :mod:`gamedp.bellman.average`.
 
 Once it is known where play stays, `leave_totals` and `lead` find the rewards beyond the gains on

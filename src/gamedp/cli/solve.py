@@ -1,4 +1,4 @@
-"""``gamedp solve``, and what is asked of games and of models in files."""
+"""``gamedp solve``, and the questions to games and models in files that other commands share."""
 
 from __future__ import annotations
 

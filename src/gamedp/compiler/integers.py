@@ -1,15 +1,15 @@
 """Checked integers in compiled rules: overflow of 64 bits is an error, never a wrong number.
 
-Python's integers have no end, compiled ones wrap around. So rules are compiled with one more pass,
-after their types are known: it sends integer arithmetic to functions that compute the same and
-raise OverflowError where the result is not what Python would have. LLVM tells that of an addition
-at the price of a jump that is never taken.
+Python's integers are unbounded; compiled ones wrap around. So rules are compiled with an additional
+pass after type inference: it replaces integer arithmetic by functions that compute the same, and
+raise OverflowError where Python's result would be another. For an addition, LLVM's overflow flag
+costs one jump that is never taken.
 
 Not checked are numpy's own functions and what is stored in arrays, where numpy wraps around in
 plain Python, too; and numbers of a variable that is an int in one place and a float in another,
 which is a float throughout.
 
-First the functions, then the pass that puts them into the rules.
+First come the functions, then the pass that puts them into the rules.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Native functions made of rules, for loops that are compiled once for all games.
 
-A loop into which rules are compiled is compiled anew for each game, which takes seconds. So what
-the rules do in one step is a function of its own: it takes the places in memory of a game and of a
-record of arrays, whatever these hold, and returns a number. All such functions have one signature,
+A loop into which rules are compiled is compiled anew for each game, which takes seconds. So one
+step of the rules is a function of its own: it takes the addresses of a game and of a record of
+arrays, whatever these hold, and returns a number. All such functions have one signature,
 and a loop calls them through their address.
 
 A call that raises returns `RAISED`. The same function, called from Python, then raises the error.

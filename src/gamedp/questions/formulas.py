@@ -1,8 +1,8 @@
 """Answers to formulas: each operator becomes a model and an objective, and its bounds are kept.
 
-A number is computed as closely as asked. Where it is compared with another, that may not suffice:
-then it is computed more closely, and then exactly. What is not decided even so, stays undecided,
-also in all that it is a part of.
+A number is computed to the requested tolerance. If that does not decide a comparison, it is
+computed more closely, and then exactly. What is still undecided stays undecided, and so does every
+formula that depends on it.
 """
 
 from __future__ import annotations

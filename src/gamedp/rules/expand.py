@@ -1,7 +1,7 @@
 """Expansion of one state at a time in plain Python, with everything checked.
 
-The interpreted mode is built on it, it words the errors that the compiled mode finds, and some
-states of every compiled model are compared with it.
+The interpreted mode is built on it. It also writes the messages for errors that the compiled mode
+finds, and some states of every compiled model are compared with it.
 """
 
 from __future__ import annotations

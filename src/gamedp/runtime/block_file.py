@@ -1,8 +1,8 @@
 """Files of compressed blocks, each of which can be read alone.
 
 A file begins with a line of JSON that says what it holds, and with a checksum of that line; then
-come the blocks, each with its own checksum. It is written beside, under a name that no other
-process takes, and renamed when it is complete and on the disk.
+come the blocks, each with its own checksum. It is written to a temporary file in the same folder,
+and renamed when it is complete and on the disk.
 """
 
 from __future__ import annotations

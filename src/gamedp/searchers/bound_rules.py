@@ -200,7 +200,7 @@ def search_rules(
     more : tuple of str
         Methods without a default that are asked, too.
     with_endings : bool
-        Whether endgame tables are asked. If not, the fields of the game that serve these alone are
+        Whether tables are read. If not, the fields of the game that serve these alone are
         left out: every call of a method hands on all fields.
     """
     check_word("compile", compile, CompileMode)

@@ -181,7 +181,7 @@ def count_action(work: Any, page: Any, rules: Any, row: int, place: int) -> int:
         action.proof = work.infos[entry] >> 31
         action.disproof = work.infos[entry] & (2 * SOLVED - 1)
         return LoopStatus.DONE
-    # What lies farther from an endgame table, or from the goal by the game's own estimate, is
+    # What lies farther from a table, or from the goal by the game's own estimate, is
     # likely to cost more.
     effort = 1
     if page.top_tier >= 0:

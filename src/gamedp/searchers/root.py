@@ -195,7 +195,7 @@ def refuse_chance(state: Any, action: Any, searcher: str) -> NoReturn:
 def refuse_contradiction(state: Any) -> NoReturn:
     """Raise the error of claims about a position that cannot all be true."""
     message = (
-        f"value_range, settled and the endgame tables contradict each other in {shown(state)}; "
+        f"value_range, settled and the tables contradict each other in {shown(state)}; "
         "gamedp.testing.check_game and Tables.verify tell more."
     )
     raise InvalidModelError(message)

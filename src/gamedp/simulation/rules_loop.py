@@ -8,7 +8,7 @@ seat's dice, and one for the random choices of each seat's policy.
 
 The outcomes of the action taken in a position are cached with their probabilities while there is
 space. So most plies take one random number and no call of the rules. A game that reaches a position
-for which there is no space continues by the rules to its end, and is the same game.
+for which there is no space continues by the rules to its end, with the same result.
 """
 
 from __future__ import annotations

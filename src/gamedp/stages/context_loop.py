@@ -1,10 +1,10 @@
 """The compiled loops over contexts: a survey of all, and a sweep of the stage for many together.
 
 The sweep is compiled once for all staged games, and so is the loop over the ends of a stage, a few
-dozen contexts at a time. What the rules answer for an end it gets by calling `answer_end`, which
-:mod:`gamedp.stages.sweepers` compiles for each game, through its address, with
+dozen contexts at a time. For the rules' answer about an end it calls `answer_end`, which
+:mod:`gamedp.stages.sweepers` compiles for each game, through its address; see
 :mod:`gamedp.compiler.native`. All that this reads and writes is on the page. Where each context is
-looked at once, the loop is compiled with the rules of each game, bound by
+visited once, the loop is compiled with the rules of each game, bound by
 :mod:`gamedp.compiler.bridge`.
 
 A loop over columns asks one rule, and stores its answers. Where the rule has no loop itself and

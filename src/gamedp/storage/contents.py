@@ -1,7 +1,7 @@
 """Checks of a folder's content: the shapes and types of its arrays, and whether they fit together.
 
-The bytes are those that were written; the last checks are of the numbers themselves. What a policy
-says is checked wherever one is made.
+Checksums have shown that the bytes are those that were written; these checks are of the numbers. A
+policy's choices are checked wherever one is made.
 """
 
 from __future__ import annotations

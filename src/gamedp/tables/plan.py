@@ -1,8 +1,8 @@
 """Where each position of a table stands: the blocks of a game, and the numbers of their positions.
 
-The fields that `tier` reads tell the tier; call their values a row. A block is all rows of a tier,
-or some of them if there are many positions. Within a block, rows run fastest and the other fields
-slowest. So positions of lower tiers that play leads to lie together.
+The fields that `tier` reads determine the tier; their values are called a row. A block is all rows
+of a tier, or some of them if there are many positions. Within a block, rows run fastest and the
+other fields slowest. So positions of lower tiers that play leads to lie together.
 """
 
 from __future__ import annotations

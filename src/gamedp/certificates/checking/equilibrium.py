@@ -1,19 +1,20 @@
 """Certificates of equilibria of players with payoffs of their own, and the rules for them.
 
-A value of the game there is not: what a player gets depends on what the others do where they do not
-care. So the claim is about one policy of all of them.
+Such a game has no single value: what a player gets depends on what the others do where they are
+indifferent. So the claim is about one joint policy.
 
 **Theorem.** Let ranks fall with every step, whatever is chosen. In every state and for every
-player, let ``lower`` be no more, and ``upper`` no less, than the value of the policy's choice by
-the bounds of what follows; and where that player moves, let ``upper`` be no less than what *any*
-choice has by the upper bounds of what follows. Then a player's total under the policy, and the
-most that the player can get while all others keep to it, lie between ``lower`` and ``upper``.
+player, let ``lower`` be at most, and ``upper`` at least, the value of the policy's choice computed
+from the bounds of its successors; and where that player moves, let ``upper`` be at least the value
+of *any* choice, computed from the upper bounds of its successors. Then a player's total under the
+policy, and the most that the player can get while all others keep to it, lie between ``lower`` and
+``upper``.
 
-*Proof.* By induction over the ranks: both are, in every state, what they are by backward induction
-from the states that may follow. ∎
+*Proof.* By induction over the ranks, as both totals follow by backward induction from those of the
+successors. ∎
 
-So nobody gains more than ``upper - lower`` by leaving the policy alone, in any state: it is a
-subgame-perfect equilibrium within that. For players who want the least, the bounds change places.
+So in no state does a player gain more than ``upper - lower`` by deviating alone: the policy is a
+subgame-perfect equilibrium up to that. For players who minimise, the bounds change places.
 """
 
 from __future__ import annotations

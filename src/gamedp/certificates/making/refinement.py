@@ -1,11 +1,11 @@
 """Bounds finer than doubles, which keep their inequalities where play lasts long.
 
 A bound that is rounded to a double misses its inequality by about a unit in its last place, and has
-to be lowered by that times the expected number of steps. Here bounds are sums of two doubles. How
-far each misses the sure value of its choice, is read off the checker's own comparison; to lower
-all by the expected sum of what is missed along one policy is one step of Newton's method, for a
-linear system that is solved by elimination without subtraction: rough numbers will do for it, as
-the next step corrects them.
+to be lowered by that times the expected number of steps. Here bounds are sums of two doubles. The
+checker's own comparison says how far each misses the certain value of its choice. Lowering all
+bounds by the expected sum of these misses along one policy is one step of Newton's method. Its
+linear system is solved by elimination without subtraction; rough numbers suffice, as the next step
+corrects them.
 """
 
 from __future__ import annotations

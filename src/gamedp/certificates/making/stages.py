@@ -1,9 +1,9 @@
 """Certificates of staged games, made from solutions.
 
-What a solver has proven need not pass the checker to the last digit: it rounds in another order.
-So bounds of a context are taken as they are, or as the checker finds them from those of the
-contexts that follow, whichever are wider. Contexts that lead to each other within a tier have
-weights, and bounds that are the farther apart, the greater the weight.
+Proven bounds need not pass the checker to the last digit: it rounds in another order. So the bounds
+of a context are the solver's, or those that the checker computes from the contexts that follow,
+whichever are wider. Contexts that lead to each other within a tier have weights; the greater the
+weight, the farther apart the bounds.
 """
 
 from __future__ import annotations

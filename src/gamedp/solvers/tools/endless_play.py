@@ -1,8 +1,8 @@
 """Endless play: its value, to which payoffs are shifted; and players who can force an end.
 
-If all is paid at the end, let the value of endless play be d. Subtract d from every payoff, and 2 d
-from the constant sum: then the value of every pair of policies falls by d, and that of endless play
-is 0, which is the problem that solvers know.
+If payoffs are paid at the end only, let the value of endless play be d. Subtract d from every
+payoff, and 2 d from the constant sum: then the value of every pair of policies falls by d, and that
+of endless play is 0, which is the problem that solvers know.
 
 In many games that could go on for ever, no player wants that, whatever d is: in Pig, both players
 might hold with nothing to hold, again and again, but either would do better to roll. Bellman's

@@ -1,6 +1,6 @@
 """A problem in rational numbers: policies of one side, each against the other's best answer.
 
-Bounds from rational values, where sums in 64-bit numbers prove too little: a proof by residuals
+Bounds come from rational values where sums in 64-bit numbers prove too little: a proof by residuals
 loses a rounding error with each step of play, which is too much if play takes millions of steps.
 The values of the stored probabilities, scaled to sum to one, are rational, and can be computed
 exactly. It remains to bound how far they move for other probabilities that round to the stored

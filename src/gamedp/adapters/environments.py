@@ -226,7 +226,7 @@ def as_openspiel(
 
 
 def endless(model: Model, discount: float, sign: float = 1.0) -> Model:
-    """Return a one-player model in which a terminal state earns nothing, or its payoff at once.
+    """Return a one-player model in which a terminal state earns nothing, or its payoff immediately.
 
     Packages for decision processes have no terminal states; a state that leads to itself and earns
     (1 - discount) · payoff in each step has the same value. Rewards are multiplied by `sign`.

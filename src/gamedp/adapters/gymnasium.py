@@ -101,7 +101,7 @@ class Gymnasium:
     __gamedp_plain__ = True
 
     def __attrs_post_init__(self) -> None:
-        """Refuse at once what has no table."""
+        """Refuse an environment without a table."""
         self._actions  # noqa: B018 - found now, and kept
 
     @functools.cached_property

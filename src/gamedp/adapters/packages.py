@@ -36,7 +36,7 @@ MISSED = 1e-9
 
 
 def meant(probabilities: Iterable[float]) -> list[Any]:
-    """Return probabilities as fractions whose sum is one; as they are, if it is not even nearly.
+    """Return probabilities as fractions whose sum is one; unchanged, if it is not nearly one.
 
     Examples
     --------

@@ -118,7 +118,7 @@ class Parts:
 
 @attrs.frozen
 class FileFormat:
-    """A format of files: what reads one, and what writes one.
+    """A format of files: its reader and its writer.
 
     :func:`gamedp.read_model`, :func:`gamedp.write_model` and the commands find it by the ending of
     a file's name, once it is registered as an entry point of that name in the group

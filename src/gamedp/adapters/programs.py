@@ -81,7 +81,7 @@ def properties_in(path: Path) -> PropertiesReader:
 def with_properties(
     loaded: LoadedModel, reader: PropertiesReader, given: Mapping[str, Any]
 ) -> LoadedModel:
-    """Return a model with the properties of a file, and with what they use.
+    """Return a model with the properties of a file and the constants and labels they use.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def _totals(explored: Explored, columns: list[NDArray[np.int64]]) -> NDArray[np.
 
 
 def _means(explored: Explored, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the average over the commands that may be done in each state, all as likely."""
+    """Return the average over the commands enabled in each state, all equally likely."""
     offsets, values = explored.choice_offsets, explored.values
     counts = np.diff(offsets)
     if (counts == 1).all():

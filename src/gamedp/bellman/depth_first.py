@@ -319,7 +319,7 @@ def part(
     values: Floats,
     policy: Integers,
 ) -> int:
-    """Give states of a cyclic component the values that the graph determines; keep the others.
+    """Set the values in a cyclic component that the graph determines; keep the other states.
 
     Parameters
     ----------

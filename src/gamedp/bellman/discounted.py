@@ -248,7 +248,7 @@ def settle(
     marks: Integers,
     numbers: Floats,
 ) -> int:
-    """Measure how far a sweep along the choices has brought the values; return the next phase."""
+    """Measure the progress of a sweep along the choices; return the next phase."""
     num_states = len(values)
     step = max(11, num_states // BATCH) | 1
     lowest, highest, mean = probe_jit(step, discount, rows, values)

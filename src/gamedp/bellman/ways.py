@@ -48,7 +48,7 @@ TOO_LARGE_NUMBER = 2.0**1000
 """Size from which numbers are left to others: differences of larger ones may be infinite."""
 
 FIRST = 3
-"""Sweeps that improve a policy before it is worth following."""
+"""Number of sweeps that improve a policy before it is followed."""
 
 NEARLY = 2.0**-8
 """Part of the largest changes to which they must decrease for the policy to be nearly the best."""
@@ -525,7 +525,7 @@ arrive_jit = compiled(arrive)
 
 
 def margin_of(rewards: Floats, gains: Floats, values: Floats, tolerance: float) -> float:
-    """Return how much biases gain or lose on each step, so that their rounding does no harm."""
+    """Return how much biases gain or lose on each step to make up for their rounding."""
     size = TINY
     for reward in rewards:
         size = max(size, abs(reward))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Verified:
-    """The result of :func:`verify`: the claim that it has proven.
+    """The result of :func:`verify`: the proven claim.
 
     Attributes
     ----------

@@ -241,7 +241,7 @@ def simulate(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Simulate millions of games between given players, beside the exact value.
+    """Simulate millions of games between given players, and compare with the exact value.
 
     Of a staged game, an exact value is known where each player is `optimal`.
     """

@@ -160,7 +160,7 @@ def names_file(
     *,
     fresh: bool = False,
 ) -> bool:
-    """Return whether what is no saved solution is a model in a file; refuse options for others."""
+    """Return whether this is a model in a file; refuse options for games and saved solutions."""
     if rules is not None:
         refuse(f"--game is for the folder of a saved solution; {game} is none.")
     is_file = is_model_file(game)

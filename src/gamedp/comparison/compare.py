@@ -77,7 +77,7 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     sizes : dict, optional
         The name of one parameter and its values, for one game.
     peers : bool or sequence of str
-        Whether to ask all registered programs beside, or which of them.
+        Whether to ask all registered programs as well, or which of them.
     tolerance : float, optional
         As for :func:`gamedp.solve`; other programs are asked for 1e-6 if it is not given.
     max_seconds : float

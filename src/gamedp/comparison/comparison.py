@@ -149,7 +149,7 @@ class Comparison:
         return max(errors, default=math.nan)
 
     def verdict(self, row: Measurement) -> Verdict:
-        """Return what a row's answer is worth.
+        """Return how far a row's answer can be trusted.
 
         - ``"proven"``: solved, with proven bounds that no other row contradicts.
         - ``"confirmed"``: without bounds of its own, but within the tolerance of proven ones.

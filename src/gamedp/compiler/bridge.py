@@ -263,7 +263,7 @@ def in_place(function: Callable[..., Any], *, prefer_literal: bool = False) -> C
     ----------
     function : callable
     prefer_literal : bool
-        Whether constants among the arguments are told by their values.
+        Whether constants among the arguments are distinguished by their values.
     """
 
     def declare(definition: Callable[..., Any]) -> Callable[..., Any]:

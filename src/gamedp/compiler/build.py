@@ -90,7 +90,7 @@ BYTES = (300, 250, 200, 70)
 
 @attrs.frozen
 class Patience:
-    """Limits of plain Python's work, beyond which something faster pays.
+    """Limits of plain Python's work, beyond which compiling pays.
 
     Attributes
     ----------

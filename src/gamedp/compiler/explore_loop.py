@@ -395,7 +395,7 @@ def explore(work, page, rules, budget):
     """Expand states in the order of their discovery until all are done or something prevents it.
 
     What is written for a state counts only once the state is finished: when an array is full or a
-    range too narrow, the caller mends that and calls again. All is one function, since a state
+    range too narrow, the caller enlarges it and calls again. All is one function, since a state
     that is not finished is a handful of numbers (the places of its choices and of a choice's
     transitions, the sums of its probabilities), which separate functions would have to pass back
     and forth.
@@ -405,7 +405,7 @@ def explore(work, page, rules, budget):
         decode it, and ask the rules (`expand`)
           |-- terminal: check its payoffs, which must add up
           |-- fenced off: an end whose payoff is not known yet, NaN
-          |-- ordinary: for each choice, enter the successors, merge those that come twice,
+          |-- ordinary: for each choice, enter the successors, merge equal ones,
           |             check and scale the sum of the probabilities, check the rewards
           v
         advance the counters: from now on the state counts

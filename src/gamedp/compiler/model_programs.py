@@ -170,13 +170,13 @@ class LookUpTable:
 
 
 def _parts_of(condition: Expression) -> tuple[Expression, ...]:
-    """Return what must hold together for a condition to hold."""
+    """Return the parts of a conjunction."""
     is_chain = isinstance(condition, Operation) and condition.operator == "&"
     return condition.operands if isinstance(condition, Operation) and is_chain else (condition,)
 
 
 def _test_of(expression: Expression) -> tuple[str, int] | None:
-    """Return the variable and the integer that an expression compares, if that is all it does."""
+    """Return the variable and the integer that an expression compares, if it is no more."""
     if not isinstance(expression, Operation) or expression.operator != "=":
         return None
     left, right = expression.operands

@@ -170,7 +170,7 @@ def _write(_typing_context: Any, record: Any, address: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value, place = arguments
-        # What numba counts besides arrays, a text or a list, is kept for good: a game has few.
+        # What numba counts besides arrays, a text or a list, is kept permanently: a game has few.
         if context.enable_nrt:
             context.nrt.incref(builder, signature.args[0], value)
         builder.store(value, builder.inttoptr(place, value.type.as_pointer()))
@@ -269,7 +269,7 @@ def called_by_rules(function: Callable[..., Any], **options: bool) -> Any:
 
 
 def compiled_for_all(function: Callable[..., Any]) -> Any:
-    """Compile a loop independent of the rules; it is cached beside the rules that it calls."""
+    """Compile a loop independent of the rules; it is cached with the rules that it calls."""
     dispatcher = njit(
         function, nogil=True, no_cfunc_wrapper=True, _nrt=False, pipeline_class=LinkingCompiler
     )

@@ -128,7 +128,7 @@ def joined(operator: str, parts: Sequence[Expression], place: TextPlace) -> Expr
 
 
 class ExpressionReader(Reader):
-    """Reads expressions; who extends `term` reads languages that have more of them."""
+    """Reads expressions; a subclass that extends `term` reads a larger language."""
 
     _nested = 0
 

@@ -70,7 +70,7 @@ BINARY = frozenset(
 UNARY = {"¬": "!", "floor": "floor", "ceil": "ceil"}
 
 MOST_PATH = 200
-"""Characters of a place in a message, from where on it is not told more closely."""
+"""Largest number of characters with which a message names a place."""
 
 Names: TypeAlias = "Mapping[str, Expression]"
 """Expressions, by the names that they stand for."""
@@ -403,7 +403,7 @@ class JaniReader:
             if each.get("ref") not in self.transients:
                 self.refuse(path, "assignments of an edge itself must be of transient variables.")
         listed = [*common, *self.part(destination, "assignments", list, path, [])]
-        # Those of one index are made at once; later ones see what earlier ones have set.
+        # Those of one index are simultaneous; later ones see the values that earlier ones set.
         listed.sort(key=lambda each: self.part(each, "index", int, path, 0))
         seen: dict[str, Expression] = {}
         index, pending = 0, dict(updates)

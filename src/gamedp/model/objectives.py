@@ -406,7 +406,7 @@ class FiniteHorizon:
     )
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a way without an aim, and an aim beside other values."""
+        """Refuse allowed states without a target, and a target together with final values."""
         if self.allowed is not None and self.target is None:
             message = "allowed needs target: it says on which states one may get there."
             raise InvalidParameterError(message)

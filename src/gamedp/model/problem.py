@@ -57,12 +57,13 @@ class AnyProblem(Generic[ModelT]):
 class Problem(AnyProblem[Model]):
     """A model and an objective: what a solver is given.
 
-    Who wants what: in state s, player ``model.players[s]`` chooses. Player 0 wants the `optimum` of
-    the objective, the most or the least of what player 0 receives. Of two players, player 1 wants
-    the opposite; of three or more, each wants that optimum of what they receive themselves. A
-    choice's value is its constant (:meth:`constants`) plus :attr:`discount` times the values of its
-    successors, weighted by :attr:`gamedp.Model.transition_matrix`; where `objective` has targets, a
-    horizon or an average, that is not all that counts. Terminal states have their payoffs.
+    The aim of each state's player: in state s, player ``model.players[s]`` chooses. Player 0 wants
+    the `optimum` of the objective, the most or the least of what player 0 receives. Of two players,
+    player 1 wants the opposite; of three or more, each wants that optimum of what they receive
+    themselves. A choice's value is its constant (:meth:`constants`) plus :attr:`discount` times the
+    values of its successors, weighted by :attr:`gamedp.Model.transition_matrix`; where `objective`
+    has targets, a horizon or an average, that is not all that counts. Terminal states have their
+    payoffs.
 
     Attributes
     ----------
@@ -378,7 +379,7 @@ class Problem(AnyProblem[Model]):
             low = -np.inf if lowest < 0 else low
             high = np.inf if highest > 0 else high
         elif isinstance(self.objective, TotalReward) and not has_target(self.objective):
-            # Play surely ends, or endless play counts by itself.
+            # Play surely ends, or endless play has a value of its own.
             low, high = float(model.payoffs.min()), float(model.payoffs.max())
         if model.has_swaps:
             total = model.constant_sum

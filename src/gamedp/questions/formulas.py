@@ -422,7 +422,7 @@ def _is_path(formula: Formula) -> bool:
 
 
 def _combined(formula: Operation, parts: list[StateNumbers]) -> StateNumbers:
-    """Return the numbers that an operator makes of others, by their bounds."""
+    """Return the result of an operator, by the bounds of its operands."""
     join = JOINED.get(formula.operator)
     if join is None:
         formula.place.refuse(

@@ -32,7 +32,7 @@ FEW_SWEEPS, MOST_SWEEPS = 250, 16_000
 
 
 class OutOfTimeError(Exception):
-    """Raised when a time limit passes before it is known what endless play earns."""
+    """Raised at a time limit while it is unknown what endless play earns."""
 
 
 def never() -> bool:

@@ -219,7 +219,7 @@ class SearchResult:
 
     @property
     def possible_actions(self) -> tuple[Any, ...]:
-        """Return the actions that may be best: the bounds do not exclude it."""
+        """Return the actions that may be best: those that the bounds do not exclude."""
         low, high = self._from_the_mover()
         return tuple(
             entry.action

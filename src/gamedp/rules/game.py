@@ -383,7 +383,7 @@ def is_distribution(start: object) -> bool:
 
 @attrs.frozen
 class AnyRules:
-    """Base class of the rules of all kinds of games, with defaults for what their classes lack."""
+    """Base class of the rules of all games, with defaults for methods that their classes lack."""
 
     game: Any = attrs.field()
 
@@ -602,11 +602,11 @@ class Rules(AnyRules):
 
     @property
     def has_steps(self) -> bool:
-        """Whether the game says step by step what happens between positions."""
+        """Whether the game describes step by step what happens between positions."""
         return callable(getattr(type(self.game), "steps", None))
 
     def steps(self, state: Any, action: int, outcome: int) -> list[tuple[str, View]]:
-        """Return the words and the picture of each step to the next position; none if not said.
+        """Return the words and the picture of each step to the next position, if the game has any.
 
         Raises
         ------

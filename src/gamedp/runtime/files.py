@@ -65,7 +65,7 @@ class _Hashing:
 
 
 def write_beside(path: Path, write: Callable[[Any], object]) -> tuple[Path, str]:
-    """Write a new file beside `path`, until it is on the disk.
+    """Write a new file in the folder of `path`, and sync it.
 
     Parameters
     ----------

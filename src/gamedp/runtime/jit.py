@@ -379,7 +379,7 @@ def makes_arrays(function: Callable[..., Any]) -> bool:
 
 @typeof_impl.register(np.ndarray)  # type: ignore[untyped-decorator]
 def _typeof_array(array: Any, context: Any) -> Any:
-    """Return the type of an array as numba does, which looks first whether it is a masked one.
+    """Return the type of an array as numba does, which first checks for a masked one.
 
     To look makes numpy import a module, which takes longer than to load a kernel.
     """

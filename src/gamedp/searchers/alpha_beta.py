@@ -235,8 +235,8 @@ class RootActions:
 
         What seems so is what the depth shows: not once it is decided which actions reach the value,
         unless rounding alone has kept all of them from it. Where the range of the root cuts off
-        what was found, it makes no two actions equal. No score is told from one that is greater by
-        no more than `room`.
+        what was found, it makes no two actions equal. No score is distinguished from one that is
+        greater by no more than `room`.
         """
         sure = [entry for entry in self.found if entry.low >= best - room]
         if is_decided and sure:

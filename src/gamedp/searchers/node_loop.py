@@ -293,7 +293,7 @@ swap_actions_jit = inlined(swap_actions)
 # What stands at the horizon, from the side of the mover there.
 ESTIMATE, LOW_END, HIGH_END = range(3)
 KINDS = 4
-"""A position's last field is one of these, and so many times the plies that are left: positions
+"""A position's last field is one of these, times the number of plies left: positions
 come back with other numbers of plies left, and neither entry in the table may drive out the other.
 """
 

@@ -298,7 +298,7 @@ def root_state(rules: Rules, state: Any | None) -> Any:
 
 
 def result_of_end(root: Root, searcher: Any, kind: Any = SearchResult, **more: Any) -> Any:
-    """Return the result of a game that is over, of some kind that may have more fields."""
+    """Return the result of a game that is over; of a given class, which may have more fields."""
     value = float(root.payoff if root.payoff is not None else math.nan)
     return kind(
         rules=root.rules,
@@ -376,7 +376,7 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
     ----------
     rules : SearchRules
     stack : (P, K) int64
-        The positions on the line, each with all that tells it from others.
+        The positions on the line, each with all that distinguishes it.
 
     Raises
     ------

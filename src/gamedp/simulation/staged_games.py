@@ -140,7 +140,7 @@ class StagedGames(Playing):
         return paid, min(paid, default=0.0), max(paid, default=0.0)
 
     def play(self, end: int) -> None:
-        """Play on, up to so many games.
+        """Play on, up to a number of games.
 
         Own threads share the contexts of a stage; an executor is dealt blocks of games.
         """

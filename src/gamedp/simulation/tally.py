@@ -149,7 +149,7 @@ class Played:
 
 
 def moments(sums: tuple[float, float], count: int) -> tuple[float, float]:
-    """Return mean and standard deviation of so many numbers, by their sum and that of squares.
+    """Return mean and standard deviation of `count` numbers, from their sum and sum of squares.
 
     The deviation is infinite where squares are too large for doubles.
     """
@@ -217,17 +217,17 @@ class Playing(abc.ABC):
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
 
     def blocks(self, calls: Iterable[tuple[int, int]]) -> Iterator[Any]:
-        """Play blocks; yield what each has brought."""
+        """Play blocks; yield the sums of each."""
         return itertools.starmap(self.block, calls)
 
     def play(self, end: int) -> None:
-        """Play on, up to so many games."""
+        """Play on, up to a number of games."""
         with closing(deal(self.workers, self.blocks, blocks(self._games, end))) as found:
             self._tally = Tally.total(itertools.chain([self._tally], found))
         self._games = end
 
     def tally(self) -> Tally:
-        """Return what all games have brought so far."""
+        """Return the sums of all games so far."""
         return self._tally
 
     def pairs(

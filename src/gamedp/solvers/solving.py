@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     Attempt: TypeAlias = Callable[[Tolerance], Solution]
 
 WORK = 2_000_000_000
-"""Number of transitions that a solver may visit before it hands over: some seconds."""
+"""Number of transitions that a solver may visit before the next takes over: some seconds."""
 
 MIN_BUDGET_SWEEPS, MAX_BUDGET_SWEEPS = 300, 50_000
-"""Smallest and largest budget of sweeps over a component before a solver hands over."""
+"""Smallest and largest budget of sweeps over a component before the next solver takes over."""
 
 POLICY = 1000
 """Number of sweeps that a policy solved against its best answer counts as."""
@@ -94,7 +94,7 @@ class _Request:
     limit: Limit
 
     def whatever_endless_play_counts(self, problem: Problem) -> Attempt:
-        """Return how to solve a problem: at once if each player can force an end."""
+        """Return how to solve a problem: directly if each player can force an end."""
         first = forcing_solver(problem, self.solver)
         if first is None:
             return self._by_endless_value(problem)

@@ -187,7 +187,7 @@ def describe_certificate(certificate: Certificate) -> tuple[Content, Arrays]:
 def restore_certificate(
     rules: str, folder: Path, content: Content, arrays: Arrays, _game: None
 ) -> Certificate:
-    """Return the described certificate, which keeps some rules; see :func:`gamedp.load`."""
+    """Return the described certificate; see :func:`gamedp.load`."""
     _check_arrays_of_certificate(folder, arrays, content["arrays"], rules)
     ours = {*SETS, FINAL, "lower", "upper"}
     own = {name: array for name, array in arrays.items() if name not in ours}

@@ -116,7 +116,7 @@ class NumberedPlan:
         return self.sizes
 
     def part(self, level: int) -> int:  # noqa: ARG002 - as of a plan
-        """Return the number of a block among those of its tier, of which there is one."""
+        """Return the number of a block within its tier, which has one block."""
         return 0
 
     def size(self, level: int) -> int:
@@ -124,7 +124,7 @@ class NumberedPlan:
         return int(self.sizes[level])
 
     def checked(self, state: Hashable) -> Any:
-        """Return a state as the game has it; raise UnknownStateError if it is none."""
+        """Return a state as the game has it; raise UnknownStateError if it is not one."""
         state = shaped_like(self.first, state)
         layout = Layout.of(self.first)
         try:

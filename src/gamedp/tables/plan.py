@@ -231,14 +231,14 @@ class Plan:
         return np.where(inside, levels, -1), np.where(inside, places, -1)
 
     def fields(self, state: Hashable) -> list[int]:
-        """Return the fields of a state; raise UnknownStateError if it is none."""
+        """Return the fields of a state; raise UnknownStateError if it is not one."""
         try:
             return self.layout.flatten(state)
         except InvalidModelError as error:
             raise UnknownStateError(str(error)) from None
 
     def checked(self, state: Hashable) -> Any:
-        """Return a state as the game has it; raise UnknownStateError if it is none."""
+        """Return a state as the game has it; raise UnknownStateError if it is not one."""
         state = shaped_like(self.first, state)
         self.fields(state)
         return state
@@ -325,7 +325,7 @@ def _numbered(
 
 
 def _unpacked(packed: Integers, rows: int) -> tuple[Integers, Integers]:
-    """Return the tiers and levels that were packed for so many rows."""
+    """Return the tiers and levels that were packed for a number of rows."""
     count = int(packed[0]) if len(packed) else 0
     tiers, levels = np.split(packed[1:], [max(count, 0)])
     is_sound = 0 < count == len(tiers) and len(levels) == rows

@@ -415,7 +415,7 @@ class Tables:
 
     @classmethod
     def _new(cls, folder: Path | None, game: Any, tolerance: float, block_size: int) -> Self:
-        """Return tables of which there is only the plan; a temporary folder goes with them."""
+        """Return tables with a plan and no blocks; a temporary folder is removed with them."""
         plan, is_kept = plan_of(game), folder is not None
         tables = cls(folder or Path(), plan, tolerance, block_size, is_kept=is_kept)
         if isinstance(plan, Plan) and max(map(plan.size, range(tables.num_blocks))) > block_size:
@@ -454,7 +454,7 @@ class Tables:
         executor: Executor | None = None,
         tick: Callable[[int], None] = lambda _: None,
     ) -> Filler | WholeFiller:
-        """Return what values blocks of these tables, up to level `top`."""
+        """Return the object that computes blocks of these tables, up to level `top`."""
         if isinstance(self.plan, NumberedPlan):
             own = WholeNumbers(self.plan, self._block)  # nobody else sees what is not complete
             return WholeFiller(own, top, compile, executor, tick)

@@ -71,7 +71,7 @@ def value_chunk(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: 
         ``plies`` is the stack of what waits. ``chunk`` holds the end of the chunk, and a number
         that waits: the first, second, fourth, ... that was put on the stack is noted there. If one
         is waited for that waits itself, the stack grows by the same numbers again and again, so
-        that a note is met (Brent's algorithm).
+        that a noted position is visited (Brent's algorithm).
     page, rules
         The record of a question to the rules, see `gamedp.searchers.driver`. The tier is
         ``question.tier``.
@@ -313,7 +313,7 @@ class WholeFiller:
         InvalidModelError
             If the rules, or the tiers and numbers, are wrong.
         UnsupportedProblemError
-            If a value is not a whole number of a byte, there is chance, or a position comes again.
+            If a value is not a whole number of a byte, there is chance, or a position can repeat.
         """
         values, size = self._values, int(self._values.sizes[level])
         for below in range(level):

@@ -197,7 +197,7 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """Answer likewise for an unknown address, or another method."""
+    """Answer in the same form for an unknown address, or another method."""
     assert isinstance(error, HTTPException)  # noqa: S101 - likewise
     sentences = {404: "there is nothing at this address.", 405: "this address has other methods."}
     sentence = sentences.get(error.status_code, "this request cannot be answered.")

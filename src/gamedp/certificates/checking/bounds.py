@@ -60,7 +60,7 @@ class BoundsRules:
         return {"S": model.num_states}
 
     def accepts(self, model: Model, objective: Objective) -> str:
-        """Return ``""``, or the reason for which there are no certificates for such a problem."""
+        """Return why there are no certificates for such a problem; ``""`` if there are."""
         return refusal(model, objective)
 
     def claim(self, model: Model, objective: Objective) -> str:

@@ -89,7 +89,7 @@ class EquilibriumRules:
         return {"S": model.num_states, "N": model.num_players}
 
     def accepts(self, model: Model, objective: Objective) -> str:
-        """Return ``""``, or the reason for which there are no certificates for such a problem."""
+        """Return why there are no certificates for such a problem; ``""`` if there are."""
         if not isinstance(objective, TotalReward) or objective.until is not None:
             return "certificates of equilibria are for the total reward without a target."
         if not model.is_general_sum or (model.num_transitions and model.probabilities.min() < 0):

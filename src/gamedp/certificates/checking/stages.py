@@ -209,7 +209,7 @@ class StagesRules:
         return {"B": model.num_states}
 
     def accepts(self, model: StagedModel, objective: Objective) -> str:
-        """Return ``""``, or the reason for which there are no certificates for such a problem."""
+        """Return why there are no certificates for such a problem; ``""`` if there are."""
         del model
         if not isinstance(objective, TotalReward) or objective.until is not None:
             return "certificates of staged games are for the total reward without a target."

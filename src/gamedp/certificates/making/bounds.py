@@ -490,7 +490,7 @@ def _widened(sides: Sides, via: Integers, fails: Flags) -> Floats | None:
 
 
 def _ranks(sides: Sides, via: Integers) -> Integers | None:
-    """Return the ranks of the nodes by the policy; None if a node that needs one has none."""
+    """Return the ranks of the nodes by the policy; None if one is missing."""
     free = np.array([[direction.ending is Ending.FREE] for direction in sides.directions])
     ranks = np.full(sides.required.shape, NONE)
     for number, direction in enumerate(sides.directions):

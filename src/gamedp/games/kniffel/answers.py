@@ -650,7 +650,7 @@ CLASSES = (0.2, 1.0, 5.0)
 
 
 def reported(record: Record, adviser: Adviser, language: str) -> dict[str, Any]:
-    """Return a player's decisions beside the best ones, and their losses.
+    """Return a player's decisions, the best ones, and the losses.
 
     Examples
     --------

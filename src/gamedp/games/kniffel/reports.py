@@ -173,7 +173,7 @@ def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") ->
 
 
 def _cards(adviser: Adviser, outlook: Outlook, language: str) -> str:
-    """Return a drawing of the card, with the opponent's beside it if there is one."""
+    """Return a drawing of the card, next to the opponent's if there is one."""
     card, goal = outlook.situation.card, outlook.goal
     if not isinstance(goal, Opponent):
         return card.render(language, adviser.expectation(Situation(card)).value)

@@ -59,7 +59,7 @@ def solve_by_components(
     allowed = run.share
     sizes = len(run.values), len(run.equation.constants), len(graph.successors)
     most = sizes[1]
-    if most > INITIAL_CHOICES:  # else there is room for all of them at once
+    if most > INITIAL_CHOICES:  # else there is room for all of them
         counts = graph.choice_offsets[1:] - graph.choice_offsets[:-1]
         most = int(counts.max())
     scratch = np.empty((2, most))

@@ -432,7 +432,7 @@ class Layer:
 
 
 def _check_room(wanted: int) -> None:
-    """Refuse to make room for so many totals."""
+    """Refuse too many totals."""
     if wanted > MOST_TOTALS:
         message = (
             f"the contexts of one tier have {wanted:,} totals from the least of each to its "
@@ -443,7 +443,7 @@ def _check_room(wanted: int) -> None:
 
 
 TOO_LARGE = 2**53
-"""A total must be smaller, without its sign: from here on, floats are not told from neighbours."""
+"""Bound of a total's absolute value: from here on, floats do not hold all integers."""
 
 MOST_NODES = 1_000_000
 """More are not unfolded: half a gigabyte."""

@@ -261,12 +261,12 @@ WRONG = [
     (
         "LOOPING",
         gamedp.UnsupportedProblemError,
-        r"can come again.*Use Retrograde",
+        r"can recur.*Use Retrograde",
     ),
     (
         "STAYING",
         gamedp.UnsupportedProblemError,
-        r"can come again.*Use Retrograde",
+        r"can recur.*Use Retrograde",
     ),
     (
         "DICING",

@@ -325,7 +325,7 @@ def test_a_game_too_large_for_a_table_is_searched():
     ids=lambda game: type(game).__name__,
 )
 def test_what_is_too_large_is_played_against_the_computer_all_the_same(game):
-    """Three players, and positions that come again: a search with a limit of time does both."""
+    """Three players, and positions that recur: a search with a limit of time does both."""
     few = Tables(Limits(states=10))
     actions, outcomes = [], []
     with Client([listed_game("large", game)], few) as client:

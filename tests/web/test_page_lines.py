@@ -308,7 +308,7 @@ def test_a_computer_plays_once_whoever_takes_its_seat_meanwhile(visit):
     open_actions(page)
     page.locator(".ply").nth(1).wait_for()
     page.wait_for_timeout(600)
-    open_actions(page)  # whose turn it is may have come again
+    open_actions(page)  # whose turn it is may have come back
     movers = page.locator(".past > .plies .ply .sign").evaluate_all(
         "(signs) => signs.map((sign) => sign.className.at(-1))"
     )

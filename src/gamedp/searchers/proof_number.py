@@ -363,7 +363,7 @@ class ProofNumberSearch(Searcher[SearchResult]):
     [2]_. Its strength is the narrow path through a wide tree: it finds forced wins far below the
     depth that alpha-beta reaches.
 
-    For deterministic games without rewards on the way in which no position can come again; the game
+    For deterministic games without rewards on the way in which no position can recur; the game
     must say so (``acyclic = True``).
 
     The bounds of the result are the answer: for a win the lower one is just above half of the
@@ -411,7 +411,7 @@ class ProofNumberSearch(Searcher[SearchResult]):
         name = type(game).__name__
         if root.choices and not root.rules.claims_acyclic:
             message = (
-                f"ProofNumberSearch is for games in which no position comes again, and {name} does "
+                f"ProofNumberSearch is for games in which no position recurs, and {name} does "
                 "not say that it is one (acyclic = True). Use Retrograde."
             )
             raise UnsupportedProblemError(message)

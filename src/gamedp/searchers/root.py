@@ -388,7 +388,7 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
         key = row.tobytes()
         if key in seen:
             message = (
-                f"{shown(rules.build(row))} can come again, so that the game may go on for ever, "
+                f"{shown(rules.build(row))} can recur, so the game may go on for ever, "
                 "and a search without a depth or a limit looks for its end. Give a depth or a "
                 "limit, such as max_seconds, or use gamedp.solve."
             )

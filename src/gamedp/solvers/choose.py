@@ -107,7 +107,7 @@ def _shape(model: Model) -> str:
     """Describe a model's size, and whether states can recur or play may never end."""
     structure = model.structure
     if structure.is_acyclic:
-        shape = f"no state can come again ({structure.num_levels:,} levels)"
+        shape = f"no state can recur ({structure.num_levels:,} levels)"
     else:
         cyclic = int(structure.nontrivial.sum())
         ends = (
@@ -116,7 +116,7 @@ def _shape(model: Model) -> str:
             else "play may go on for ever "
             f"({_count(structure.num_end_components, 'end component')})"
         )
-        shape = f"{_count(cyclic, 'component')} in which states come again; {ends}"
+        shape = f"{_count(cyclic, 'component')} in which states recur; {ends}"
     return (
         f"{_count(model.num_states, 'state')}, {_count(model.num_choices, 'choice')}, "
         f"{_count(model.num_transitions, 'transition')}; {shape}"

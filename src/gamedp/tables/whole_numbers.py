@@ -407,8 +407,8 @@ class Worker(Driver):
             refuse_chance(state, action, "a table of whole numbers")
         if status is LoopStatus.COMES_AGAIN:
             message = (
-                f"{shown(state)} can come again without leaving tier {tier}; tables of numbered "
-                "positions are for games in which no position comes again. Use Retrograde."
+                f"{shown(state)} can recur without leaving tier {tier}; tables of numbered "
+                "positions are for games in which no position recurs. Use Retrograde."
             )
             raise UnsupportedProblemError(message)
         if status in {LoopStatus.RISES, LoopStatus.OUTSIDE}:

@@ -158,7 +158,7 @@ class _Picture:
             raise _refused(self, f"spots has {len(spots):,} entries; the most is {MOST_PARTS:,}")
         for action, place in spots.items():
             if not _is_whole(action, -MAX_BROWSER_INTEGER):
-                raise _refused(self, f"spots names the action {shown(action)}, no whole number")
+                raise _refused(self, f"spots names {shown(action)}, which is not a whole number")
             if not self._has(place):
                 problem = f"spots puts action {action} at {shown(place)}, and there is no such part"
                 raise _refused(self, problem)
@@ -677,10 +677,10 @@ class Pattern:
         _check_sequence(self, "row", pairs, "(name, state) pairs")
         for pair in pairs:
             if not (isinstance(pair, tuple) and len(pair) == 2):
-                raise _refused(self, f"row has {shown(pair)}, which is no (name, state) pair")
+                raise _refused(self, f"row has {shown(pair)}, which is not a (name, state) pair")
             _check_text(self, "row", pair[0])
         if not (self.here is None or _is_place((self.here,), len(self.row))):
-            raise _refused(self, f"here is {shown(self.here)}, which is no place in the row")
+            raise _refused(self, f"here is {shown(self.here)}, which is not a place in the row")
 
 
 def to_plain(view: View) -> dict[str, Any]:
@@ -710,7 +710,7 @@ def to_plain(view: View) -> dict[str, Any]:
     """
     if type(view) not in KINDS:
         names = ", ".join(kind.__name__ for kind in KINDS)
-        message = f"{shown(view)} is no view; a view is one of gamedp.views: {names}."
+        message = f"{shown(view)} is not a view; a view is one of gamedp.views: {names}."
         raise TypeError(message)
     fields = {
         field.name: _as_lists(getattr(view, field.name))

@@ -337,7 +337,7 @@ def test_names_of_a_model_of_arrays(folder):
     ("fields", "words"),
     [
         ({"action_names": "ab"}, "it must be a sequence of texts"),
-        ({"action_names": [1, 2]}, "1 is no name of an action or a variable"),
+        ({"action_names": [1, 2]}, "1 cannot name an action or a variable"),
         ({"action_names": ["one"]}, r"none for action 1 \(1 of 2 choices is off\)"),
         ({"variables": [1, 2]}, "it must be a mapping of names to arrays"),
         ({"variables": {"x": [1]}}, "variable 'x' has 1 entries, but there are 2 states"),

@@ -1084,7 +1084,7 @@ USAGE_ERRORS = {
     "needed": (["solve", "own_rules.py:Flips"], "needs --set most=..."),
     "tolerance": (["solve", "matches", "--compile=never", "--tolerance", "0"], "a positive number"),
     "option without solver": (["solve", "nim", "--option", "x=1"], "needs --solver"),
-    "discount and horizon": (["solve", "nim", "--discount=0.5", "--horizon=2"], "does not go with"),
+    "discount and horizon": (["solve", "nim", "--discount=0.5", "--horizon=2"], "be combined with"),
     "no discount": (["solve", "nim", "--objective", "discounted"], "needs --discount"),
     "bad discount": (["solve", "nim", "--discount", "1"], "below 1"),
     "bad compile": (["solve", "nim", "--compile", "maybe"], "Choose from"),

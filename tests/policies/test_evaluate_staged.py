@@ -127,7 +127,7 @@ def test_what_cannot_be_followed_is_refused(monkeypatch):
         gamedp.evaluate(game, [solved(StagedWubbel(4))] * 2)
     with pytest.raises(InvalidParameterError, match=r"chooses 99 in Position\(context=.*, where"):
         gamedp.evaluate(game, [lambda _: 99, timid])
-    with pytest.raises(InvalidParameterError, match=r"the probabilities of .* are none"):
+    with pytest.raises(InvalidParameterError, match=r"probabilities of .* are invalid"):
         gamedp.evaluate(game, [lambda _: {0: np.nan}, timid])
     with pytest.raises(InvalidParameterError, match="searches, and there is no search"):
         gamedp.evaluate(game, [gamedp.play.LevelPlayer(3), timid])

@@ -155,7 +155,7 @@ REFUSED = {
     "Pmax=? [F<=-1 odd]": "where a number, a constant, or an expression in parentheses should be",
     "Pmax=? [F<=(0-1) odd]": "counts from step 0 to -1",
     "Pmax=? [F<=s odd]": "s is no constant",
-    "Pmax=? [F<=half odd]": "1/2 is no number of steps",
+    "Pmax=? [F<=half odd]": "1/2 is not a number of steps",
     'Pmax=? [F{"cost"}<=3 odd]': "bounds of rewards are not understood",
     "P>=2 [F odd]": "a probability is from 0 to 1",
     "P>=true [F odd]": "a bound is a number",

@@ -417,8 +417,8 @@ def test_what_cannot_play_is_refused(small):
     for wrong, words in (
         (lambda _: 99, r"chooses 99 in Position\(context=.*, where the actions are \["),
         (lambda _: None, "an action is an integer"),
-        (lambda _: {0: 0.5}, r"the probabilities of .* are none"),
-        (lambda _: {}, r"the probabilities of .* are none"),
+        (lambda _: {0: 0.5}, r"probabilities of .* are invalid"),
+        (lambda _: {}, r"probabilities of .* are invalid"),
     ):
         with pytest.raises(InvalidParameterError, match=words):
             gamedp.simulate(SMALL, wrong, games=5, seed=1, compile="never")

@@ -54,7 +54,7 @@ def as_environment(
     -------
     gymnasium.Env
         Actions are numbered 0 to A - 1: the game's own, ascending, in ``positions.labels`` of the
-        environment; if they are no integers, these are places in ``positions.model.actions``.
+        environment; if they are not integers, these are places in ``positions.model.actions``.
         ``info["action_mask"]``, (A,) int8, has a 1 for each that is possible.
         ``state`` is the game's present state.
 

@@ -288,6 +288,6 @@ def _finite(number: Any) -> float:
     """Return a number of any library as a float."""
     found = float(number)
     if not math.isfinite(found):
-        message = f"{found} is no probability and no reward"
+        message = f"{found} is neither a probability nor a reward"
         raise ValueError(message)
     return found

@@ -61,7 +61,7 @@ def text_of(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"{path} is no text: byte {error.start} is not of UTF-8."
+        message = f"{path} is not text: byte {error.start} is not of UTF-8."
         raise DamagedFileError(message) from None
 
 

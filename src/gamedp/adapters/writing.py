@@ -239,7 +239,7 @@ def _inserted(column: NDArray[Any], places: Integers, rewards: NDArray[Any]) -> 
 
 
 def _words_of(actions: Sequence[Any]) -> tuple[str, ...]:
-    """Return the actions of a game that are no integers as texts, different ones for all."""
+    """Return the actions of a game that are not integers as texts, different ones for all."""
     words = tuple(map(str, actions))
     return tuple(map(repr, actions)) if "" in words or len(set(words)) < len(words) else words
 

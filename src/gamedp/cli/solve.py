@@ -140,7 +140,7 @@ def answered(
     method.objective.refuse("--property says what is wanted")
     for option in ("reach", "allowed", "target", "reward"):
         if getattr(file, option) is not None:
-            refuse(f"--{option} does not go with --property, which says what is wanted.")
+            refuse(f"--{option} cannot be combined with --property, which says what is wanted.")
     thing: Any
     if names_file(name, fresh=fresh):
         thing = _read(name, settings, file, method, quiet=quiet)
@@ -162,7 +162,7 @@ def names_file(
 ) -> bool:
     """Return whether this is a model in a file; refuse options for games and saved solutions."""
     if rules is not None:
-        refuse(f"--game is for the folder of a saved solution; {game} is none.")
+        refuse(f"--game is for the folder of a saved solution; {game} is not one.")
     is_file = is_model_file(game)
     if is_file and fresh:
         refuse(f"--fresh is for games; {game} is a file.")
@@ -286,7 +286,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
         given = [option for option, value in others.items() if value is not None]
         if name != "total" or given:
             other = given[0] if given else f"objective {name}"
-            refuse(f"--reach does not go with {other}; give one of them.")
+            refuse(f"--reach cannot be combined with {other}; give one of them.")
         allowed = None if file.allowed is None else _states(loaded, file.allowed, "--allowed")
         goal = gamedp.Reachability(_states(loaded, file.reach, "--reach"), allowed, optimum)
         words = {"name": "reach", "target": file.reach, "allowed": file.allowed}
@@ -294,7 +294,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
     if file.allowed is not None:
         refuse("--allowed needs --reach: it says on which states one may get there.")
     if file.target is not None and name != "total":
-        refuse(f"--target does not go with the objective {name}.")
+        refuse(f"--target cannot be combined with the objective {name}.")
     reward = _reward(loaded, file.reward)
     objective = options.make()
     if file.target is not None:

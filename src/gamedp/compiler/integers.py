@@ -61,7 +61,7 @@ def raise_if_rounded(context: Any, builder: Any, value: Any, kind: Any, name: st
             raise_if_rounded(context, builder, builder.extract_value(value, place), each, name)
     elif isinstance(kind, types.Integer) and kind.bitwidth == 64:
         inexact = _is_inexact(builder, value)
-        _raise_if(context, builder, inexact, f"{name} is an int beyond 2**53 that is no float")
+        _raise_if(context, builder, inexact, f"{name} is an int beyond 2**53 that no float equals")
 
 
 def _is_inexact(builder: Any, value: Any) -> Any:
@@ -216,7 +216,7 @@ def _quotient(operation: Any) -> Any:
 
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
         plain = typing_context.resolve_function_type(operation, (a, b), {})
-        text = "a / b where a or b is no float"
+        text = "a / b where a or b is not a float"
 
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             for value, kind in zip(arguments, (a, b), strict=True):
@@ -351,7 +351,7 @@ def _power(base: int, exponent: int) -> int:
 def _overload_power(base: Any, exponent: Any) -> Any:  # noqa: ARG001 - as the function has it
     def power(base, exponent):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
         if exponent < 0:
-            raise OverflowError("a ** b with a negative b is no int")  # noqa: EM101, TRY003
+            raise OverflowError("a ** b with a negative b is not an int")  # noqa: EM101, TRY003
         result = base**0
         while exponent > 0:
             if exponent & 1:

@@ -296,7 +296,7 @@ def type_of(expression: Expression, types: Mapping[str, str]) -> str:
         expression.place.refuse(f'the label "{expression.name}" cannot stand here.')
     if isinstance(expression, Name):
         if expression.name not in types:
-            message = f"{expression.name!r} is no constant, variable or formula."
+            message = f"{expression.name!r} is not a constant, variable or formula."
             expression.place.refuse(message)
         return types[expression.name]
     return _type_of_operation(expression, [type_of(part, types) for part in expression.operands])

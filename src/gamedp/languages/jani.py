@@ -117,7 +117,7 @@ def _parsed(source: Source) -> Any:
             source.text, parse_float=number, parse_int=number, parse_constant=constant
         )
     except json.JSONDecodeError as error:
-        TextPlace(source, error.pos).refuse(f"this is no JSON: {error.msg}.")
+        TextPlace(source, error.pos).refuse(f"this is not JSON: {error.msg}.")
     except RecursionError:
         place.refuse("parts are nested too deeply.")
 
@@ -356,7 +356,7 @@ class JaniReader:
         for each in self.part(location, "transient-values", list, path, []):
             ref = self.part(each, "ref", str, path)
             if ref not in self.transients:
-                self.refuse(path, f"{shown(ref)} is no transient variable.")
+                self.refuse(path, f"{shown(ref)} is not a transient variable.")
             value = self.expression(self.part(each, "value", object, path), path, names)
             place = self.source.place(path)
             here = _is(at, numbers[name], place) if at else Literal(True, place)

@@ -417,7 +417,7 @@ class Model:
         elif (label := self._labels.get(action)) is not None:
             return label
         known = shown(list(self.actions[:MOST_NAMED])) if self.actions else "integers"
-        message = f"{shown(action)} is no action of this model; its actions are {known}."
+        message = f"{shown(action)} is not an action of this model; its actions are {known}."
         raise UnknownNameError(message)
 
     @functools.cached_property

@@ -411,7 +411,7 @@ class FiniteHorizon:
             message = "allowed needs target: it says on which states one may get there."
             raise InvalidParameterError(message)
         if self.final is not None and self.target is not None:
-            message = "final does not go with target: at the end, targets count 1 and others 0."
+            message = "final cannot be combined with target: at the end, targets count 1, others 0."
             raise InvalidParameterError(message)
 
 

@@ -112,14 +112,14 @@ class Problem(AnyProblem[Model]):
         )
         if swaps and has_target(self.objective):
             message = (
-                f"{type(self.objective).__name__} with targets does not go with players who change "
-                "places (canonical): one of them wants to reach a target, the other does not. Use "
-                "a game without canonical."
+                f"{type(self.objective).__name__} with targets cannot be combined with players who "
+                "change places (canonical): one of them wants to reach a target, the other does "
+                "not. Use a game without canonical."
             )
             raise UnsupportedProblemError(message)
         if self.model.constant_sum != 0 and swaps and not isinstance(self.objective, TotalReward):
             message = (
-                f"{type(self.objective).__name__} does not go with constant_sum="
+                f"{type(self.objective).__name__} cannot be combined with constant_sum="
                 f"{self.model.constant_sum:g} and players who change places (canonical): a payoff "
                 "that is discounted or cut off no longer adds up to a constant. Use TotalReward, "
                 "or a game without canonical."
@@ -128,8 +128,9 @@ class Problem(AnyProblem[Model]):
         final = getattr(self.objective, "final", None)
         if final is not None and self.model.has_opponents and self.model.constant_sum != 0:
             message = (
-                f"final does not go with constant_sum={self.model.constant_sum:g}: it does not say "
-                "what the other player has with no steps to go. Use payoffs that add up to 0."
+                f"final cannot be combined with constant_sum={self.model.constant_sum:g}: "
+                "it does not say what the other player has with no steps to go. Use payoffs that "
+                "add up to 0."
             )
             raise UnsupportedProblemError(message)
         self._check_draw()

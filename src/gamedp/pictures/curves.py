@@ -205,7 +205,7 @@ def plot_survival(*curves: Survival, ax: Axes | None = None) -> Axes:
     others = [curve for curve in given if not isinstance(curve, Survival)]
     if others:
         message = (
-            f"{shown(others[0])} is no gamedp.policies.Survival; Evaluation.survival and "
+            f"{shown(others[0])} is not a gamedp.policies.Survival; Evaluation.survival and "
             "gamedp.policies.greatest_survival make one."
         )
         raise InvalidParameterError(message)

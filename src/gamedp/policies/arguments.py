@@ -156,7 +156,7 @@ class StageRule:
             abs(sum(taken.values()) - 1) <= SUM_TOLERANCE
         ):
             message = (
-                f"the probabilities of {self.name} in {shown(position)}, {shown(given)}, are none."
+                f"probabilities of {self.name} in {shown(position)} are invalid: {shown(given)}."
             )
             raise InvalidParameterError(message)
         return {action: share for action, share in taken.items() if share > 0}

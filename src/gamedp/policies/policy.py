@@ -405,7 +405,7 @@ def rule_of(given: Any) -> Callable[[Any], Any]:
     choose: Any = getattr(given, "choose", given)
     if isinstance(given, type) or is_array(given) or not callable(choose):  # numpy's have one, too
         message = (
-            f"{shown(given)} is no policy; give a Solution, a Policy, an object with "
+            f"{shown(given)} is not a policy; give a Solution, a Policy, an object with "
             "choose(state), a function of a state, or for a Model an array."
         )
         raise InvalidParameterError(message)

@@ -363,7 +363,7 @@ class Asking:
     def _whole(self, expression: Expression) -> int:
         value = self.states.constant(expression)
         if isinstance(value, (bool, float)) or value != int(value):
-            expression.place.refuse(f"{value} is no number of steps.")
+            expression.place.refuse(f"{value} is not a number of steps.")
         return int(value)
 
     # Rewards
@@ -375,7 +375,7 @@ class Asking:
         name = self._reward_name(query)
         steps = None if earned.steps is None else self._whole(earned.steps)
         if steps is not None and steps < 0:
-            query.place.refuse(f"{steps} is no number of steps.")
+            query.place.refuse(f"{steps} is not a number of steps.")
         if earned.kind == "I":
             if name not in self.loaded.state_rewards:
                 query.place.refuse(f"I=k is about rewards of states, and {name!r} has none.")

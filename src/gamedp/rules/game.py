@@ -756,7 +756,7 @@ class StagedRules(AnyRules):
         return representative, bool(swapped)
 
     def tier(self, context: Any) -> int:
-        """Return the tier of `context`; raise InvalidModelError if it is no integer of 64 bits."""
+        """Return the tier of `context`; raise InvalidModelError if it is not a 64-bit integer."""
         given = self.call("tier", context)
         try:
             return int(np.int64(operator.index(given)))

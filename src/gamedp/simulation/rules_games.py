@@ -470,7 +470,7 @@ def _drawn(answer: Mapping[Any, float], chance: float, name: str, state: Any) ->
     if not (answer and all(share >= 0 for share in answer.values())) or not (
         abs(sum(answer.values()) - 1) <= SUM_TOLERANCE
     ):
-        message = f"the probabilities of {name} in {shown(state)}, {shown(answer)}, are none."
+        message = f"probabilities of {name} in {shown(state)} are invalid: {shown(answer)}."
         raise InvalidParameterError(message)
     reached = 0.0
     possible = [action for action, share in answer.items() if share > 0]

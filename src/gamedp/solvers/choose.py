@@ -36,13 +36,13 @@ CHEAP = 1e-3
 """Cost, relative to the largest reward or payoff, below which linear systems beat sweeps."""
 
 DISCOUNT_NARROWS = (
-    "a discount narrows the interval of the true values with every improvement of the policy, and "
-    "sweeps along the policy alone bring one about."
+    "the discount narrows the interval of the true values with every improvement of the policy, "
+    "and sweeps along the policy lead to the next one."
 )
 
 NARROW = (
-    "states lead to near ones alone, so what a policy is worth is found by elimination; sweeps "
-    "would carry values over all that the discount lets one look ahead."
+    "states lead to nearby ones alone, so policies are evaluated by elimination; sweeps would "
+    "have to carry values as far as the discount looks ahead."
 )
 
 CHOICES_FOR_DEFLATION = 2000
@@ -89,9 +89,9 @@ def _about_idle_players(model: Model) -> str:
 def _about_endless_play(problem: Problem) -> str:
     """Describe the first attempt if two opponents could go on for ever, and the value of that."""
     words = ""
-    if _is_tried_at_once(problem):
+    if _is_tried_first(problem):
         words = (
-            "TopologicalValueIteration: first it is checked if either player can force an end; "
+            "TopologicalValueIteration: it first checks whether either player can force an end; "
             "then it does not matter what endless play counts. If not:\n"
         )
     low, high = problem.draws
@@ -248,8 +248,8 @@ def _chosen(  # noqa: C901, PLR0911, PLR0912 - a table of reasons
         if backwards.supports(asked):
             draw = draw_of(asked.objective, asked.model)
             reason = (
-                "every step is sure, so values spread backwards from the ends; endless play "
-                f"counts {draw:g}."
+                "no step is left to chance, so values propagate backwards from the ends; "
+                f"endless play counts {draw:g}."
             )
             return backwards, reason
     if proper.model.structure.is_acyclic and backward.supports(prepared):
@@ -384,11 +384,11 @@ def forcing_solver(problem: Problem, solver: Any) -> TopologicalValueIteration |
         The solver that is given, or None.
     """
     is_other = not isinstance(solver, TopologicalValueIteration) or counts_zero(problem)
-    if (solver is not None and is_other) or not _is_tried_at_once(problem):
+    if (solver is not None and is_other) or not _is_tried_first(problem):
         return None
     return TopologicalValueIteration() if solver is None else solver
 
 
-def _is_tried_at_once(problem: Problem) -> bool:
+def _is_tried_first(problem: Problem) -> bool:
     """Return whether to try first if each player can force an end; retrograde is faster."""
     return not problem.model.is_deterministic and may_be_forced(problem)

@@ -144,7 +144,7 @@ def _identified(game: Any, methods: tuple[str, ...]) -> tuple[dict[str, Any], st
     rules = rules_digest(game, methods)
     if rules is None:
         message = (
-            "its rules call what is no plain function, or read what cannot be written down, so "
+            "its rules call something other than plain functions, or read what cannot be saved, so "
             "that they cannot be compared."
         )
         raise InvalidParameterError(message)

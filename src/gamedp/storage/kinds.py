@@ -146,12 +146,12 @@ def restore_policy(folder: Path, content: Content, arrays: Arrays, game: Any) ->
     model = restore_model(folder, content, arrays, game_of(folder, content["game"], game))
     name = content["name"]
     if not isinstance(name, str):
-        message = f"{folder / MANIFEST} calls its policy {shown(name)}, no text. {WAY_OUT}."
+        message = f"{folder / MANIFEST} names its policy {shown(name)}, not a text. {WAY_OUT}."
         raise DamagedFileError(message)
     try:
         return Policy(model, arrays[PROBABILITIES], name)
     except InvalidParameterError as error:
-        message = f"the numbers in {folder} are no policy: {error} {WAY_OUT}."
+        message = f"the numbers in {folder} are not a policy: {error} {WAY_OUT}."
         raise DamagedFileError(message) from error
 
 

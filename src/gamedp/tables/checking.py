@@ -97,7 +97,7 @@ def _drawn(
         payoff = float(plan.rules.game.payoff(state, 0))
         if not abs(payoff - value) <= error:
             message = (
-                f"the tables contradict the rules: {shown(state)} is worth {value:g} by the "
+                f"the tables contradict the rules: {shown(state)} is {value:g} by the "
                 f"tables, but the payoff there is {payoff:g}."
             )
             raise InvalidModelError(message)
@@ -139,7 +139,7 @@ def _check(tables: Valued, rules: Rules, state: Any) -> None:
     least, most = best(each[1] for each in found), best(each[2] for each in found)
     if most < low or least > high:
         message = (
-            f"the tables contradict the rules: {shown(state)} is worth {low:g} to {high:g} by the "
+            f"the tables contradict the rules: {shown(state)} is {low:g} to {high:g} by the "
             f"tables, and {least:g} to {most:g} by what its actions lead to."
         )
         raise InvalidModelError(message)

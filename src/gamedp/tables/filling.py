@@ -124,8 +124,8 @@ class Filler:
         fenced = found.terminals[found.is_fenced]
         below, errors = self._look(levels[fenced], places[fenced])
         if np.isnan(below).any():
-            self._refuse(found, int(fenced[np.isnan(below).argmax()]), "is no position: is_state "
-                         "is false there, or canonical leads elsewhere")  # fmt: skip
+            self._refuse(found, int(fenced[np.isnan(below).argmax()]), "is not a position: is_state"
+                         " is false there, or canonical leads elsewhere")  # fmt: skip
         found.payoffs[found.is_fenced, 0] = below
         model = found.model()
         problem = Problem(model)

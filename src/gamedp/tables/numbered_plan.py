@@ -66,7 +66,7 @@ class NumberedPlan:
         UnsupportedProblemError
             If the game lacks a method, or does not have two players with payoffs that add up to 0.
         InvalidModelError
-            If a size is no whole number, or less than 0.
+            If a size is not a whole number, or less than 0.
         InvalidParameterError
             If `packed` is of no numbering of this game.
         """
@@ -133,7 +133,7 @@ class NumberedPlan:
         except InvalidModelError as error:
             raise UnknownStateError(str(error)) from None
         if type(state) is not type(self.first):
-            message = f"{shown(state)} is no state; states are like {shown(self.first)}."
+            message = f"{shown(state)} is not a state; states are like {shown(self.first)}."
             raise UnknownStateError(message)
         return state
 

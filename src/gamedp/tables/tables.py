@@ -258,7 +258,7 @@ class Tables:
         level, place = plan.place(state)
         value, error = self._parts.number(level, place)
         if math.isnan(value):
-            message = f"{shown(state)} is no position: is_state is false there."
+            message = f"{shown(state)} is not a position: is_state is false there."
             raise UnknownStateError(message)
         low, high = plan.ends(state, value, error)
         return value if isinstance(plan, Plan) else (low + high) / 2, low, high, swapped

@@ -112,7 +112,7 @@ def _given_state(made: Made, basis: Basis, plain: Any, example: Any) -> Any:
     except (GamedpError, Refused):
         raise
     except Exception as error:  # noqa: BLE001 - rules may do anything with what is no state
-        sentence = "{state} is no position of {name}: {reason}."
+        sentence = "{state} is not a position of {name}: {reason}."
         parts: dict[str, Any] = {
             "state": shown(plain),
             "name": made.name,

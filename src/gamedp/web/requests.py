@@ -206,7 +206,7 @@ def _parsed(text: bytes | str) -> Any:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise Refused(400, "the request is no JSON: {reason}.", reason=reason) from None
+        raise Refused(400, "the request is not JSON: {reason}.", reason=reason) from None
 
 
 def read(body: bytes, kind: type[RequestT]) -> RequestT:

@@ -124,6 +124,6 @@ def _whole(plain: Any) -> int:
     if digits.isascii() and digits.isdigit() and len(digits) <= 20:
         plain = int(plain)
     if type(plain) is not int or abs(plain) > LARGEST_STATE_NUMBER:
-        sentence = "{part} is no whole number that a state can have."
+        sentence = "{part} is not a whole number that a state can have."
         raise Refused(422, sentence, part=shown(plain))
     return plain

@@ -371,15 +371,15 @@ def _reason(model: Model, direction: Direction, state: int, choice: int) -> str:
             limit = "no more" if direction.sign > 0 else "no less"
             what = "rewards and biases" if inequality.gain is not None else "bounds"
             return (
-                f"is worth {limit} than that less {_short(short)} for sure, by the {what} that "
-                "follow"
+                f"guarantees {limit} than that minus {_short(short)}, by the {what} of its "
+                "successors"
             )
     rank = int(direction.ranks[0][state])
     if rank == NEVER:
         best = f"{direction.sign * direction.draw!r} at best"
         if direction.top[state] <= direction.draw:
             best += ", and earns less than nothing"
-        return f"may go on for ever, for its rank is -1, which is worth {best}"
+        return f"may go on for ever, for its rank is -1, which has the value {best}"
     least = int(np.minimum.reduceat(rows.follow(*direction.ranks), rows.starts)[row])
     return (
         f"does not lead to an end: its rank is {_rank(rank)}, and the least after it is "

@@ -160,8 +160,9 @@ def refusal(model: Model, objective: Objective) -> str:
         )
     if model.has_swaps and model.constant_sum and not isinstance(objective, TotalReward):
         return (
-            f"{type(objective).__name__} does not go with constant_sum={model.constant_sum:g} and "
-            "players who change places (canonical): truncated totals no longer add up to that."
+            f"{type(objective).__name__} cannot be combined with constant_sum="
+            f"{model.constant_sum:g} and players who change places (canonical): truncated totals "
+            "no longer add up to that."
         )
     return ""
 

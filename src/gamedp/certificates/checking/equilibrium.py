@@ -188,7 +188,7 @@ def _refuse(
     message = (
         f"{name}[{state}, {player}] = {float(getattr(certificate, name)[state, player])!r} of "
         f"player {player} in {shown(model.state(state))} is not certified: by the bounds that "
-        f"follow it is worth {limit} than {number!r} for sure, or may be by another choice of "
-        "that player."
+        f"follow, {limit} than {number!r} is guaranteed, or possible by another choice of that "
+        "player."
     )
     raise CertificateError(message)

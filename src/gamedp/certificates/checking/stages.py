@@ -316,8 +316,8 @@ def _check_bounds(
         limit = "no more" if sign > 0 else "no less"
         message = (
             f"{name}[{code}] = {sign * float(claimed[place])!r} of "
-            f"{shown(stages.model.state(code))} is not certified: by the bounds that follow it is "
-            f"worth {limit} than {number!r} for sure."
+            f"{shown(stages.model.state(code))} is not certified: by the bounds that follow, "
+            f"{limit} than {number!r} is guaranteed."
         )
         raise CertificateError(message)
 

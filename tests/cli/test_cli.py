@@ -852,7 +852,7 @@ class TestFirstParameter:
             (("wubbel:many",), "goal=many: 'many' is not a whole number"),
             (("wubbel:",), "goal=: '' is not a whole number"),
             (("wubbel:7.5",), "goal=7.5: '7.5' is not a whole number"),
-            (("wubbel:7", "--set", "goal=8"), "goal=8 says again"),
+            (("wubbel:7", "--set", "goal=8"), "goal=8 repeats"),
             (("wubbel:-1",), "goal"),
             (("no-such-game:7",), "there is no module no-such-game"),
         ],

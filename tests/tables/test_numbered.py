@@ -551,7 +551,7 @@ class TestFiles:
             "next_in_tier": lambda self, state: Heap(0, state.left, 1 + state.place, 0),
         }
         monkeypatch.setattr(Stepping, name, changed[name])
-        with pytest.raises(gamedp.errors.DamagedFileError, match="with the rules that it has now"):
+        with pytest.raises(gamedp.errors.DamagedFileError, match="with its present rules"):
             tables_of(game, 1, folder=tmp_path)
 
     def test_rules_that_cannot_be_followed(self, tmp_path):

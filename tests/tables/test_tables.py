@@ -317,7 +317,7 @@ def test_damage_is_named_and_made_good(damage, tmp_path):
 def test_other_rules_are_refused(tmp_path):
     tabulate(PIG, tmp_path)
     for other in (Wubbel(goal=12), Wubbel.pig(13), attrs.evolve(PIG, grace=True), Walk()):
-        with pytest.raises(DamagedFileError, match=r"is not of .* with the rules that it has now"):
+        with pytest.raises(DamagedFileError, match=r"does not belong to .* with its present rules"):
             Tables.open(tmp_path, other)
         with pytest.raises(DamagedFileError, match="is not of"):
             tabulate(other, tmp_path)

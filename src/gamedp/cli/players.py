@@ -275,7 +275,7 @@ def _read(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> Any:
         return solve()
     if level is not None or _is_program(text) or text == PERSON:
         refuse(
-            f"what {text} does in every position is known only when it is asked; "
+            f"the actions of {text} are known only in the positions that it is shown; "
             "`gamedp tournament` lets it play."
         )
     if text in RANDOM:

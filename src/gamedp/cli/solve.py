@@ -292,7 +292,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
         words = {"name": "reach", "target": file.reach, "allowed": file.allowed}
         return Question(loaded, loaded.model, goal, _given(words | {"optimum": optimum}))
     if file.allowed is not None:
-        refuse("--allowed needs --reach: it says on which states one may get there.")
+        refuse("--allowed needs --reach: it names the states through which play may get there.")
     if file.target is not None and name != "total":
         refuse(f"--target cannot be combined with the objective {name}.")
     reward = _reward(loaded, file.reward)

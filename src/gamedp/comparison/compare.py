@@ -176,7 +176,7 @@ def _tasks(
         message = "there is nothing to compare on; give a game or a model."
         raise InvalidParameterError(message)
     if objective is not None and all(isinstance(thing, Problem) for thing in named.values()):
-        message = "each problem has an objective of its own; give it there, and none beside."
+        message = "each problem has an objective of its own; give it there alone."
         raise InvalidParameterError(message)
     if sizes is None:
         return [_task(name, thing, objective, None) for name, thing in named.items()]

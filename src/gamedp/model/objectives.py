@@ -408,7 +408,7 @@ class FiniteHorizon:
     def __attrs_post_init__(self) -> None:
         """Refuse allowed states without a target, and a target together with final values."""
         if self.allowed is not None and self.target is None:
-            message = "allowed needs target: it says on which states one may get there."
+            message = "allowed needs target: it names the states through which play may get there."
             raise InvalidParameterError(message)
         if self.final is not None and self.target is not None:
             message = "final cannot be combined with target: at the end, targets count 1, others 0."

@@ -231,7 +231,7 @@ class Problem(AnyProblem[Model]):
         return (
             "no play ends, and nothing is ever earned, so every value is 0: is_terminal(state) is "
             f"false in all {model.num_states:,} states, as play can go {path}, and there are no "
-            "rewards. Is an end forgotten? If it is about reaching a state, ask for Reachability."
+            "rewards. Is an end missing? If it is about reaching a state, ask for Reachability."
         )
 
     def undeclared(self) -> str:

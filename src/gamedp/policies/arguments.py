@@ -260,7 +260,7 @@ class _Restricted(Flattened):
             self.known[position] = found
             if len(self.known) > MOST_POSITIONS:
                 message = (
-                    f"these policies meet more than {MOST_POSITIONS:,} positions of "
+                    f"these policies reach more than {MOST_POSITIONS:,} positions of "
                     f"{shown(self.game)}, too many to follow one by one. gamedp.simulate plays any "
                     "number of games, and gamedp.stages.distribution has the exact totals if they "
                     "are whole."

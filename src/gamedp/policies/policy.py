@@ -664,7 +664,7 @@ def check_symmetric(
                 f"{name} chooses {shown(function(state))} in {shown(state)} and "
                 f"{shown(function(representative))} in {shown(representative)}, and these do "
                 "different things, though canonical says that the two states are the same. Let it "
-                "not look at what canonical leaves out, or give a game without canonical."
+                "ignore what canonical leaves out, or give a game without canonical."
             )
             raise InvalidParameterError(message)
 

@@ -117,9 +117,9 @@ class StagedGames(Playing):
         self._asking = Lock()
         if self._rules and stage.rules is not None and hasattr(type(stage.rules.game), "canonical"):
             message = (
-                f"the stage of {shown(self.model.rules.game)} has canonical(), so players who are "
-                "asked cannot be told which of the states it joins they are in. Leave it out to "
-                "play by rules."
+                f"the stage of {shown(self.model.rules.game)} has canonical(), so policies that "
+                "choose by the position cannot see which of the merged states it is. Leave it out "
+                "to play by rules."
             )
             raise UnsupportedProblemError(message)
         super().__init__(workers, [()])

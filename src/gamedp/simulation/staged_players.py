@@ -27,7 +27,7 @@ dozen megabytes."""
 
 
 class Stage:
-    """The stage as seen by the players who are asked.
+    """The stage as seen by policies that choose by the position.
 
     Parameters
     ----------
@@ -167,9 +167,9 @@ class OwnContexts:
                 message = (
                     f"following({shown(self.contexts[number])}, {shown(state)}) is "
                     f"{shown(context)}, but what represents the former leads to "
-                    f"{shown(model.state(code))}: canonical() joins contexts that do not go on "
-                    "alike end by end, so players who are asked cannot be told where they are. "
-                    "Leave canonical() out to play it by rules."
+                    f"{shown(model.state(code))}: canonical() merges contexts that "
+                    "continue differently after the same end, so policies that choose by the "
+                    "position cannot see it. Leave canonical() out to play it by rules."
                 )
                 raise InvalidModelError(message)
             self._after[step] = self._number(context)

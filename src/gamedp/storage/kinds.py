@@ -162,7 +162,7 @@ def describe_certificate(certificate: Certificate) -> tuple[Content, Arrays]:
     ------
     InvalidParameterError
         If the objective has a set of states that cannot be written down, or the rules that it
-        names, or its evidence, are none that this version could read.
+        names, or its evidence, are unknown to this version.
     """
     found = (kind for kind, rules in CERTIFICATE_RULES.items() if rules == certificate.rules)
     kind = next(found, None)
@@ -170,7 +170,7 @@ def describe_certificate(certificate: Certificate) -> tuple[Content, Arrays]:
     unknown = sorted(set(certificate.evidence) - set(known))
     if kind is None or unknown:
         what = f"evidence {unknown[0]!r}" if kind else f"rules {shown(certificate.rules)}"
-        message = f"a certificate with the {what} cannot be saved: nothing knows what they are."
+        message = f"a certificate with the {what} cannot be saved: this version does not know it."
         raise InvalidParameterError(message)
     content: Content = {
         "kind": kind,

@@ -155,7 +155,7 @@ class Tables:
             tables = None
         if tables is None or tables._identity != file.content:  # noqa: SLF001 - of this very class
             message = (
-                f"{path} is not of {shown(game)} with the rules that it has now. Remove the "
+                f"{path} does not belong to {shown(game)} with its present rules. Remove the "
                 "folder, or choose another one."
             )
             raise DamagedFileError(message)
@@ -382,9 +382,7 @@ class Tables:
             block = self._block(level)
             content = {**self._content(level), **described}
             if block.file.content != content or bytes_of(block) != data.tobytes():
-                message = (
-                    f"{block.file.path} does not hold what its block comes to when made again."
-                )
+                message = f"{block.file.path} differs from its block when that is made again."
                 raise DamagedFileError(message)
         return sum(map(self.plan.size, made))
 
@@ -473,8 +471,8 @@ class Tables:
         """
         if not (game is None or game is self.game or self._are_of(game)):
             message = (
-                f"these are tables of {shown(self.game)}, and not of {shown(game)} with the rules "
-                "that it has now."
+                f"these are tables of {shown(self.game)}, and not of {shown(game)} with its "
+                "present rules."
             )
             raise InvalidParameterError(message)
         if isinstance(self._parts, KeptParts):

@@ -217,7 +217,7 @@ def _of_game(query: Query, common: dict[str, Any]) -> Asked:
         turn = last % players
     opponent = records[1 - turn].card if players == 2 else None
     if common["goal"] == "beat" and opponent is None:
-        refuse("one who plays alone has nobody to beat: players=2.")
+        refuse("with one player there is nobody to beat; set players=2.")
     return Asked(
         **common,
         situation=records[turn].situation,

@@ -451,14 +451,14 @@ class _Spiel:
                 message = (
                     f"the moves {shown(moves)} are not possible in {self.game.to_string()}: number "
                     f"{number} is {shown(move)}, and "
-                    + (f"{_listed(legal)} can be played." if legal else "the game is over.")
+                    + (f"{_list_numbers(legal)} can be played." if legal else "the game is over.")
                 )
                 raise UnknownStateError(message)
             at.apply_action(action)
         if at.is_chance_node():
             message = (
                 f"the moves {shown(moves)} of {self.game.to_string()} lack an outcome of chance at "
-                f"the end: one of {_listed(at.legal_actions())}."
+                f"the end: one of {_list_numbers(at.legal_actions())}."
             )
             raise UnknownStateError(message)
         return at
@@ -523,7 +523,7 @@ class _Spiel:
         return key(at), at.current_player(), tuple(at.legal_actions())
 
 
-def _listed(actions: Any) -> str:
+def _list_numbers(actions: Any) -> str:
     """Return some of many numbers in words."""
     words = ", ".join(map(str, actions[:10]))
     return f"{words}, ..." if len(actions) > 10 else words

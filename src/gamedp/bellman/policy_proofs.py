@@ -59,7 +59,7 @@ ROUNDS = 64
 """Largest number of policies evaluated to find one that no choice is certainly better than."""
 
 
-def followed(size: int, block: Block) -> int:
+def count_policy_transitions(size: int, block: Block) -> int:
     """Count the transitions within a component that its policy may take."""
     graph = block.graph
     count = np.uintp(0)
@@ -69,7 +69,7 @@ def followed(size: int, block: Block) -> int:
     return int(count)
 
 
-followed_jit = inlined(followed)
+count_policy_transitions_jit = inlined(count_policy_transitions)
 
 
 def mirrored(size: int, block: Block) -> Block:
@@ -78,7 +78,7 @@ def mirrored(size: int, block: Block) -> Block:
     The policy is mirrored as well: where the players change places, play leads to the other side.
     """
     graph = block.graph
-    length = 2 * followed_jit(size, block)
+    length = 2 * count_policy_transitions_jit(size, block)
     choices = Graph(
         np.empty(2 * size + 1, np.uintp),
         np.empty(2 * size + 1, np.uintp),

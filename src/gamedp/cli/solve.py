@@ -290,7 +290,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
         allowed = None if file.allowed is None else _states(loaded, file.allowed, "--allowed")
         goal = gamedp.Reachability(_states(loaded, file.reach, "--reach"), allowed, optimum)
         words = {"name": "reach", "target": file.reach, "allowed": file.allowed}
-        return Question(loaded, loaded.model, goal, _given(words | {"optimum": optimum}))
+        return Question(loaded, loaded.model, goal, _drop_none(words | {"optimum": optimum}))
     if file.allowed is not None:
         refuse("--allowed needs --reach: it names the states through which play may get there.")
     if file.target is not None and name != "total":
@@ -308,7 +308,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
         "horizon": options.horizon,
         "optimum": optimum,
     }
-    return Question(loaded, loaded.with_rewards(reward), objective, _given(asked))
+    return Question(loaded, loaded.with_rewards(reward), objective, _drop_none(asked))
 
 
 def model_with_digest(
@@ -343,7 +343,7 @@ def _label_of(loaded: LoadedModel, states: NDArray[np.bool_]) -> str:
     return f"{np.count_nonzero(states):,} of {len(states):,} states"
 
 
-def _given(words: dict[str, Any]) -> dict[str, Any]:
+def _drop_none(words: dict[str, Any]) -> dict[str, Any]:
     return {name: word for name, word in words.items() if word is not None}
 
 

@@ -274,7 +274,7 @@ class Task:
             return self._searched(method.tool, limits)
         model = self._model_for(method.tool)
         if method.kind == "peer":
-            return self._asked(method.tool, model, limits)
+            return self._peer_call(method.tool, model, limits)
 
         def run() -> Callable[[], Facts]:
             try:
@@ -324,7 +324,7 @@ class Task:
             searcher = attrs.evolve(searcher, max_seconds=most)
         return lambda: functools.partial(_facts_of_search, search(self.game, searcher=searcher))
 
-    def _asked(self, peer: Any, model: Any, limits: ComparisonLimits) -> Call:
+    def _peer_call(self, peer: Any, model: Any, limits: ComparisonLimits) -> Call:
         problem = Problem(model, self._goal)
         run = peer.prepare(problem, limits.tolerance or PEER_TOLERANCE)
 

@@ -431,14 +431,14 @@ NAMES = {
 def facts_of(objective: Objective) -> dict[str, Any]:
     """Return the name of an objective and its options, with sets of states as lists of numbers."""
     options = {
-        name: _listed(value) if isinstance(value, np.ndarray) else value
+        name: _as_list(value) if isinstance(value, np.ndarray) else value
         for name, value in attrs.asdict(objective).items()
         if value is not None
     }
     return {"name": NAMES.get(type(objective), type(objective).__name__), **options}
 
 
-def _listed(array: NDArray[Any]) -> list[Any]:
+def _as_list(array: NDArray[Any]) -> list[Any]:
     """Return the states of a mask, or values that JSON holds."""
     if array.dtype == np.bool_:
         found: list[Any] = np.flatnonzero(array).tolist()

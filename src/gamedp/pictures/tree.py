@@ -193,7 +193,7 @@ def _grow(
             float(level),
             "\n" in said,
         )
-        _listed(nodes, node)
+        _add_node(nodes, node)
         if not over and level < depth:
             best = solution.best_actions(state)
             for action in rules.game.actions(state):
@@ -212,7 +212,7 @@ def _grow(
         if len(outcomes) == 1:
             return node_of(outcomes[0][1], level + 1)
         chance = _Node(None, CHANCE, "", level + 0.5)
-        _listed(nodes, chance)
+        _add_node(nodes, chance)
         for probability, outcome, *_ in outcomes:
             if leaves >= MOST_LEAVES:
                 chance.is_cut = True
@@ -230,7 +230,7 @@ def _chance(probability: float) -> str:
     return str(fraction) if abs(fraction - probability) < 1e-12 else f"{probability:.3g}"
 
 
-def _listed(nodes: list[_Node], node: _Node) -> None:
+def _add_node(nodes: list[_Node], node: _Node) -> None:
     """Add a node, unless there are too many."""
     if len(nodes) == MOST_NODES:
         message = f"the tree has more than {MOST_NODES} nodes; draw fewer actions (depth)."

@@ -386,7 +386,7 @@ class Asking:
         if earned.kind == "S":
             return of.average()
         if earned.until is None:
-            return of.within(steps)
+            return of.earn_within(steps)
         until = self.truth(earned.until)
         if not until.is_known and (of.model.rewards < 0).any():
             query.place.refuse(

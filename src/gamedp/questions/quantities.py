@@ -151,7 +151,7 @@ class Quantities:
         """Return the reward of a step in the long run."""
         return self._solved(without_payoffs(self.model), AverageReward(self.optimum))
 
-    def within(self, steps: int | None) -> StateNumbers:
+    def earn_within(self, steps: int | None) -> StateNumbers:
         """Return what is earned within some steps, or in all."""
         if steps is None:
             return self._solved(self.model, TotalReward(self.optimum))

@@ -344,9 +344,9 @@ class _Server:
 
     async def list_games(self, _request: Request) -> Response:
         """Answer with the list of games."""
-        return answer_of(await to_thread.run_sync(self._listed))
+        return answer_of(await to_thread.run_sync(self._list_games))
 
-    def _listed(self) -> list[dict[str, Any]]:
+    def _list_games(self) -> list[dict[str, Any]]:
         games = self._games.values()
         return [listed.list_facts(self._tables.known(listed.make({}))) for listed in games]
 
@@ -370,7 +370,7 @@ class _Server:
     ) -> Response:
         """Answer a request about a game."""
         asked = read(await _body(request), kind)
-        listed = self._listed_as(request)
+        listed = self._find_listed(request)
 
         def work() -> Response:
             made = listed.make(asked.parameters)
@@ -385,7 +385,7 @@ class _Server:
         if query.keys() != set(AXES) or not re.fullmatch(r"-?[0-9]{1,9}", query["action"]):
             sentence = "a surface needs {list}, the last of which is a number."
             raise Refused(400, sentence, list=", ".join(AXES))
-        listed = self._listed_as(request)
+        listed = self._find_listed(request)
 
         def work() -> Response:
             made = listed.make(plain)
@@ -403,7 +403,7 @@ class _Server:
 
         return await _answered(request, work)
 
-    def _listed_as(self, request: Request) -> Listed:
+    def _find_listed(self, request: Request) -> Listed:
         listed = self._games.get(request.path_params["name"])
         if listed is None:
             raise Refused(404, "there is no game of that name here.")
@@ -412,7 +412,7 @@ class _Server:
 
 def _progress_response(job: Job) -> Response:
     """Return the response with the progress of work."""
-    return answer_of(job.told(), 202, {"retry-after": "1"})
+    return answer_of(job.progress_facts(), 202, {"retry-after": "1"})
 
 
 async def _answered(
@@ -467,12 +467,12 @@ class _OwnPages:
 
     async def answer(self, request: Request) -> Response:
         """Answer a question in JSON."""
-        page, query, shared = self._asked(request)
+        page, query, shared = self._parse_query(request)
         return await _answered(request, lambda: answer_of(dict(page.answer(shared, query))))
 
     async def draw(self, request: Request) -> Response:
         """Answer with the whole page; it reloads itself while it has to wait."""
-        page, query, shared = self._asked(request)
+        page, query, shared = self._parse_query(request)
         headers = {"cache-control": "no-store"}
 
         def work() -> Response:
@@ -482,14 +482,14 @@ class _OwnPages:
                 return Response(page.draw(shared, query, str(error)), 422, headers, HTML)
 
         def waiting(job: Job) -> Response:
-            told = job.told()
+            told = job.progress_facts()
             phase = PHASES[_language_for(request)].get(told["phase"], told["phase"])
             note = f"{phase}, {told['seconds']:.0f} s"
             return Response(page.draw(None, query, note), 200, {**headers, "refresh": "1"}, HTML)
 
         return await _answered(request, work, waiting)
 
-    def _asked(self, request: Request) -> tuple[Page, dict[str, str], _SharedBy]:
+    def _parse_query(self, request: Request) -> tuple[Page, dict[str, str], _SharedBy]:
         """Return the requested page, the query, and the shared work of the page."""
         page = self._pages[request.url.path.rpartition("/")[2]]
         query = dict(request.query_params)

@@ -153,7 +153,7 @@ class Job:
         failed_at = self._failed_at
         return self.done.is_set() and (failed_at is None or time.monotonic() < failed_at + FORGIVE)
 
-    def told(self) -> dict[str, Any]:
+    def progress_facts(self) -> dict[str, Any]:
         """Return the progress of the work, in the form of the response with status 202."""
         last = self._progress
         return {
@@ -181,7 +181,7 @@ class Job:
             raise _TurnIsOver
 
     @contextlib.contextmanager
-    def within(self, seconds: float | None) -> Iterator[None]:
+    def limit_time(self, seconds: float | None) -> Iterator[None]:
         """Limit the time of the work inside, if there is a limit."""
         self._turn_ends = None if seconds is None else time.monotonic() + seconds
         try:
@@ -378,7 +378,7 @@ class Jobs:
         while True:
             seconds = self._turns.take(job, was_short=was_short)
             try:
-                with job.within(seconds):
+                with job.limit_time(seconds):
                     return work(job.report)
             except _TurnIsOver:
                 job.wait_again()

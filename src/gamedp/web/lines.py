@@ -60,7 +60,7 @@ def take(played: Played, action: int, outcome: int | np.random.Generator) -> Non
     draw = (
         functools.partial(drawn, outcome)
         if isinstance(outcome, np.random.Generator)
-        else functools.partial(_given, outcome)
+        else functools.partial(_check_outcome, outcome)
     )
     played.take(actions[action], draw)
 
@@ -71,7 +71,7 @@ def number_of(made: Made, state: Any, action: Any) -> int:
     return next(number for number, each in actions.items() if each == action)
 
 
-def _given(outcome: int, probabilities: Sequence[float]) -> int:
+def _check_outcome(outcome: int, probabilities: Sequence[float]) -> int:
     if not 0 <= outcome < len(probabilities) or probabilities[outcome] <= 0:
         raise Refused(422, "there is no outcome {outcome} of this action.", outcome=outcome)
     return outcome

@@ -193,15 +193,15 @@ def early_rest(solution: Any, *, progress: ProgressCallback | None = None) -> Re
             after = [each for each in _following(solution, sheet) if each not in known]
             known.update(after)
             sheets += after
-    return _found(solution, sheets, progress)
+    return _find_rest(solution, sheets, progress)
 
 
 def rest_after(solution: Any, sheet: Sheet, *, progress: ProgressCallback | None = None) -> Rest:
     """Return the remaining points from a sheet, and from each sheet after a turn."""
-    return _found(solution, [sheet, *_following(solution, sheet)], progress)
+    return _find_rest(solution, [sheet, *_following(solution, sheet)], progress)
 
 
-def _found(solution: Any, sheets: list[Sheet], progress: ProgressCallback | None) -> Rest:
+def _find_rest(solution: Any, sheets: list[Sheet], progress: ProgressCallback | None) -> Rest:
     found = gamedp.stages.distributions(solution, sheets, progress=progress)
     return dict(zip(sheets, found, strict=True))
 

@@ -243,7 +243,7 @@ class ForwardPass:
             first, last = program.choice_offsets[place : place + 2].tolist()
             if choices[place] < 0:
                 is_free = last - first > 1
-                asked = self._asked(context, self.unfolded.inner[place]) if is_free else 0
+                asked = self._choice_at(context, self.unfolded.inner[place]) if is_free else 0
                 choices[place] = first + asked
             begin, end = program.transition_offsets[choices[place] : choices[place] + 2].tolist()
             shift = int(nodes.firsts[node]) - int(program.transition_offsets[first])
@@ -260,7 +260,7 @@ class ForwardPass:
             )
             raise InvalidModelError(message)
 
-    def _asked(self, context: Any, index: int) -> int:
+    def _choice_at(self, context: Any, index: int) -> int:
         """Return the choice that the policy takes in a state of the stage."""
         assert self.policy is not None  # noqa: S101 - for the type checker
         stage = self.model.stage

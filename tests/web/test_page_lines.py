@@ -288,7 +288,7 @@ def test_of_several_throws_one_is_chosen_and_may_be_left(visit):
             open_actions(page)
             assert page.locator(".action .name").all_inner_texts() == ["Gold", "Silver"]
             page.locator(".action").last.press("Enter")
-            page.get_by_text("You: Silver. What has chance brought?").wait_for()
+            page.get_by_text("You: Silver. What was the outcome of chance?").wait_for()
             if leave:
                 page.get_by_role("button", name=leave).press("Enter")
                 page.get_by_text("Your turn").wait_for()

@@ -279,7 +279,7 @@ class _Guard:
             return Refused(403, "this server was not started for that host; see --allow-host.")
         origin = _header(scope, b"origin")
         if origin is not None and _without_port(origin.partition("://")[2]) not in self._hosts:
-            return Refused(403, "this server answers its own pages alone.")
+            return Refused(403, "this server answers only its own pages.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_ADDRESS:
             return Refused(400, "the address is too long.")
         if self._running.total() >= MOST_AT_ONCE or self._running[_client(scope)] >= MOST_OF_ONE:

@@ -63,7 +63,7 @@ def puzzles_answer(tables: Tables, made: Made, _request: PuzzlesRequest) -> dict
     """
     basis = tables.basis(made)
     if basis.solution is None:
-        sentence = "{name} has no table, so no puzzles: what is only searched proves too little."
+        sentence = "{name} has no table, so no puzzles: a search proves too little."
         raise Refused(409, sentence, "states", name=made.name)
     found = tables.searches.find(
         ("puzzles", made.key), lambda report: puzzle_list(made, basis, progress=report)

@@ -221,7 +221,7 @@ def read(body: bytes, kind: type[RequestT]) -> RequestT:
     try:
         return _converter().structure(parsed, kind)
     except Exception as error:  # noqa: BLE001 - what cattrs raises has no other class in common
-        sentence = "the request is not as it must be: {reason}."
+        sentence = "the request is invalid: {reason}."
         raise Refused(400, sentence, reason=_reason(error)) from None
 
 
@@ -231,7 +231,7 @@ def read_parameters(text: str) -> dict[str, Any]:
     try:
         return _checked(parsed)
     except ValueError as error:
-        sentence = "the request is not as it must be: {reason}."
+        sentence = "the request is invalid: {reason}."
         raise Refused(400, sentence, reason=error) from None
 
 

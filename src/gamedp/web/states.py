@@ -112,7 +112,7 @@ def state_like(example: Any, plain: Any) -> Any:
 def _parts_like(example: tuple[Any, ...], plain: list[Any]) -> tuple[Any, ...]:
     """Return a tuple like the example, or of parts like its first one."""
     if len(plain) != len(example) and len({type(part) for part in example}) != 1:
-        sentence = "{state} has not the length of {example}."
+        sentence = "{state} does not have the length of {example}."
         raise Refused(422, sentence, state=shown(plain), example=shown(example))
     like = example if len(plain) == len(example) else (example[0],) * len(plain)
     return tuple(state_like(part, item) for part, item in zip(like, plain, strict=True))

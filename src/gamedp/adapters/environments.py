@@ -111,10 +111,10 @@ def as_pettingzoo(
     """Return a game of any number of players as an environment of PettingZoo [1]_.
 
     Player n is the agent ``"player_n"``. All observe the whole state; ``infos`` of the agent to
-    move has the actions that are possible as ``"action_mask"``, and others have none. Of two
-    opponents, player 1 receives the negative reward, and the payoff that remains of the constant
-    sum. Where the symmetry of a game makes the players change places, agents stay who they are, and
-    the state that is observed is the representative.
+    move has the actions that are possible as ``"action_mask"``, and others have none. With two
+    opponents, player 1 receives the negative reward, and the rest of the constant sum as payoff.
+    Where the symmetry of a game makes the players change places, agents stay who they are, and they
+    observe the representative.
 
     Parameters
     ----------

@@ -172,8 +172,8 @@ def evaluate(
 ) -> bool:
     """Set values to the policy's biases by elimination; return whether play reaches one state.
 
-    All but the first state are eliminated: play that would reach them goes on immediately. What is
-    left is how much is earned from the first state until play returns to it, and in how many steps.
+    All but the first state are eliminated: play that would reach them goes on immediately. There
+    remain the reward from the first state until play returns to it, and the number of these steps.
     Nothing is subtracted in the process [1]_. These values are proposals, and prove nothing.
 
     Parameters

@@ -395,8 +395,8 @@ def _conflict(first: Measurement, second: Measurement) -> Iterator[Conflict]:
 def _distrusted(conflicts: list[Conflict]) -> set[int]:
     """Return the ids of rows that lose their time: those that disagree with the most others.
 
-    They are taken away until the rest agree. Of two that contradict each other and nobody else,
-    neither is trusted.
+    They are removed until the rest agree. If two contradict each other and no other row, neither is
+    trusted.
     """
     left = [(id(conflict.first), id(conflict.second)) for conflict in conflicts]
     out: set[int] = set()

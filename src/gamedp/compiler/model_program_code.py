@@ -144,7 +144,7 @@ class Code:
             except GamedpError:
                 return expression
         if operator in ("&", "|"):
-            # What leaves the result to the others goes; what decides ends the chain.
+            # A neutral operand is dropped; one that decides ends the chain.
             kept: list[Expression] = []
             for part in operands:
                 if isinstance(part, Literal):

@@ -535,7 +535,7 @@ def explore(m: Any, is_chain: bool, most: int) -> int:
         if status != DONE:
             for t in range(transitions, counters[TRANSITIONS]):
                 last[rows[3][2 * t]] = -1
-            # What has been written of the state is forgotten, but needs its room again.
+            # The part of the state that was written is dropped, but will need its room again.
             counters[NEEDED] += counters[CHOICES] - choices + counters[TRANSITIONS] - transitions
             counters[CHOICES], counters[TRANSITIONS] = choices, transitions
             if status == UNKNOWN_VALUE:

@@ -158,7 +158,7 @@ def _lower_field(
     names = [field for field, _ in place_type.record_type.fields]
     pointer = builder.inttoptr(address, kind.as_pointer())
     value = builder.load(cgutils.gep_inbounds(builder, pointer, 0, names.index(name)))
-    # Nobody writes to the record while compiled code runs: so reads need not be repeated.
+    # The record does not change while compiled code runs, so reads need not be repeated.
     value.set_metadata("invariant.load", builder.module.add_metadata([]))
     field_type = dict(place_type.record_type.fields)[name]
     return impl_ret_borrowed(context, builder, field_type, value)
@@ -170,7 +170,7 @@ def _write(_typing_context: Any, record: Any, address: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value, place = arguments
-        # What numba counts besides arrays, a text or a list, is kept permanently: a game has few.
+        # Other objects that numba counts, texts and lists, are kept permanently: a game has few.
         if context.enable_nrt:
             context.nrt.incref(builder, signature.args[0], value)
         builder.store(value, builder.inttoptr(place, value.type.as_pointer()))

@@ -357,8 +357,8 @@ class FiniteHorizon:
         As for :class:`Reachability`.
     final : (S,) array, mapping or callable, optional
         The values with no steps to go (the terminal reward of [1]_, section 4.2), to player 0. An
-        array has those of all states, and payoffs do not count. Of a mapping from states, or a
-        function of those in which play goes on, the other states have their payoff, or 0. Numbers
+        array has those of all states, and payoffs do not count. A mapping from states, or a
+        function of those in which play goes on, leaves the other states their payoff, or 0. Numbers
         that are rational, such as Fractions, stay exact for solvers that are.
 
     References

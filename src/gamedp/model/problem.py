@@ -57,13 +57,12 @@ class AnyProblem(Generic[ModelT]):
 class Problem(AnyProblem[Model]):
     """A model and an objective: what a solver is given.
 
-    The aim of each state's player: in state s, player ``model.players[s]`` chooses. Player 0 wants
-    the `optimum` of the objective, the most or the least of what player 0 receives. Of two players,
-    player 1 wants the opposite; of three or more, each wants that optimum of what they receive
-    themselves. A choice's value is its constant (:meth:`constants`) plus :attr:`discount` times the
-    values of its successors, weighted by :attr:`gamedp.Model.transition_matrix`; where `objective`
-    has targets, a horizon or an average, that is not all that counts. Terminal states have their
-    payoffs.
+    In state s, player ``model.players[s]`` chooses. Player 0 wants the `optimum` of the objective,
+    the most or the least of what player 0 receives. With two players, player 1 wants the opposite;
+    with three or more, each wants that optimum of what they receive themselves. A choice's value is
+    its constant (:meth:`constants`) plus :attr:`discount` times the values of its successors,
+    weighted by :attr:`gamedp.Model.transition_matrix`; where `objective` has targets, a horizon or
+    an average, that is not all that counts. Terminal states have their payoffs.
 
     Attributes
     ----------

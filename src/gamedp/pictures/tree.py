@@ -82,9 +82,8 @@ def plot_tree(
     r"""Draw the tree of a small game from a state, with values, and best actions as thick lines.
 
     Several actions may be best. Values are player 0's; with three or more players, each has one. A
-    position at which the picture ends, but not the game, has dots below its value. Of a tree with
-    more than forty leaves, only the first forty are drawn, with a warning; dots show what is left
-    out.
+    position at which the picture ends, but not the game, has dots below its value. If a tree has
+    more than forty leaves, only the first forty are drawn, with a warning, and dots for the rest.
 
     Parameters
     ----------

@@ -268,9 +268,9 @@ def best_response(
     """Find the best response to policies, and its value, between proven bounds.
 
     Fixing the policies of the others induces a decision process, which is solved. Against a field,
-    one of several policies plays the whole game, and it is unknown which. Known is the set of
-    members that may still be playing: those that would have acted as observed, with their weights
-    unchanged. The states of the process include this set.
+    one of several policies plays the whole game, and it is unknown which. The states of the process
+    include the set of members that may still be playing: those that would have acted as observed,
+    with their weights unchanged.
 
     Parameters
     ----------

@@ -94,9 +94,9 @@ class Game(Protocol):
         The player to move; 0. Required with two or more players; not with two opponents if
         `canonical` makes the players change places, so that player 0 is always to move.
     ``reward(state, action, player) -> float``
-        The immediate reward of `player` for the action; 0. What depends on the next state, in plain
-        Python alone, is the third item of an outcome, ``(probability, state, reward)``: player 0's,
-        or a tuple of one for each player. Values use its mean, exactly.
+        The immediate reward of `player` for the action; 0. In plain Python, a reward that depends
+        on the next state is the third item of an outcome, ``(probability, state, reward)``: player
+        0's, or a tuple of one for each player. Values use its mean, exactly.
     ``canonical(state) -> (representative, swapped)``
         Symmetry. All states with the same representative have the same value; where `swapped` is
         true the two players have changed places. ``(state, False)``.
@@ -436,10 +436,10 @@ class AnyRules:
         return pairs
 
     def own_state(self, state: Any) -> Any:
-        """Return a state as the rules have it: of a plain tuple, the object with these fields.
+        """Return a state in the form of the rules: for a plain tuple, the object with these fields.
 
-        It is made like the initial state, so (3, 4) becomes ``Position(3, 4)``. What is no tuple
-        is returned unchanged.
+        It is made like the initial state, so (3, 4) becomes ``Position(3, 4)``. Anything but a
+        tuple is returned unchanged.
         """
         if type(state) is not tuple:
             return state

@@ -74,7 +74,7 @@ def share_out(work: Any, shares: Any, ply: int, is_over: bool) -> int:
         score, error = share.estimate, 0.0
         if is_over:
             if player == 1 and work.has_opponents:
-                # What the constant sum leaves, whatever the rules make of it by rounding.
+                # The rest of the constant sum, whatever the rules return after rounding.
                 score = work.constant_sum - work.best[ply, 0]
                 if work.constant_sum != 0.0:
                     error = abs(score) * UNIT * UPWARD
@@ -548,7 +548,7 @@ class MaxNSearch(Search[MaxNResult]):
         most = max(others, default=low)
         if most <= low:
             return bounds
-        # What the mover may get more, the other one gets less.
+        # If the mover may get more, the other one gets that much less.
         return tuple(
             (low, max(high, most)) if player == mover else (_minus(_minus(own, most), -low), end)
             for player, (own, end) in enumerate(bounds)

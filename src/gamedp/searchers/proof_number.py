@@ -49,7 +49,7 @@ PLY = Fields("row first count current is_own most_proof most_disproof began")
 """A position on the way, its actions, the one being searched, and the limits of its numbers.
 
 What the action at some place leads to stands in the row after that number. The last two fields of a
-row are what the prover has banked on the way there, and the prover's number.
+row are the prover's rewards on the way there, and the prover's number.
 """
 
 MOST_LEAD = 1 << 10
@@ -181,7 +181,7 @@ def count_action(work: Any, page: Any, rules: Any, row: int, place: int) -> int:
         action.proof = work.infos[entry] >> 31
         action.disproof = work.infos[entry] & (2 * SOLVED - 1)
         return LoopStatus.DONE
-    # What lies farther from a table, or from the goal by the game's own estimate, is
+    # Positions farther from a table, or from the goal by the game's own estimate, are
     # likely to cost more.
     effort = 1
     if page.top_tier >= 0:

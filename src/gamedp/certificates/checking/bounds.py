@@ -194,7 +194,7 @@ def progresses(model: Model, direction: Direction, rows: Rows) -> Flags:
         rank, falls, keeps = _ranks_after(direction.ranks, rows)
         progress = falls
         if direction.ending is Ending.RANKED:
-            # Whoever stays at a rank earns infinitely often, or loses nothing by endless play.
+            # A player who stays at a rank earns infinitely often, or loses nothing by endless play.
             content = direction.top[rows.state_of] <= direction.draw
             goes_on = _drifts(model, direction, rows, earns | ((reward >= 0) & content))
             progress |= keeps & (rank > 0) & goes_on
@@ -329,7 +329,7 @@ def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Float
             raise CertificateError(message)
 
 
-# What to say of what is refused ------------------------------------------------------------------
+# The messages of refusals ------------------------------------------------------------------------
 
 
 def _claim(model: Model, direction: Direction, state: int) -> str:

@@ -143,7 +143,7 @@ ARRAYS: tuple[ArraySpec, ...] = (
 )
 
 
-# What is claimed, and of what --------------------------------------------------------------------
+# The claims, and their problems ------------------------------------------------------------------
 
 
 def refusal(model: Model, objective: Objective) -> str:
@@ -445,7 +445,7 @@ def oriented(
     ending = _ending(objective, sign)
     # Where nothing can be lost in the whole model, no total is negative, and no probability; unless
     # missing a target has the value minus infinity.
-    # What is not declared is taken at its worst for the bound.
+    # An undeclared value is taken at its worst for the bound.
     draw = value_of_endless_play(objective, model)[0 if sign > 0 else 1]
     gives = not model.has_swaps and sign * draw >= 0 and ending is not Ending.STRICT
     if gives and (earned >= 0).all() and (sign * values >= 0).all():

@@ -135,7 +135,8 @@ def needed(model: Model, certificate: Certificate, rows: Rows, sign: float) -> F
     with np.errstate(all="ignore"):  # what overflows is not proven
         choice_values = sums_below(means_below(groups_of(rows), bounds), rewards)
     least: Floats = choice_values[certificate.evidence["policy"][rows.movers] - rows.choices[0]]
-    # What the mover wants counts for whatever it may choose: more than the policy gives, or less.
+    # The bound on the side that the mover wants covers all choices: more than the policy's, or
+    # less.
     if (certificate.objective.optimum == "max") == (sign < 0):
         places = np.arange(len(rows.movers)), model.players[rows.movers]
         owners = np.searchsorted(rows.movers, rows.state_of)

@@ -147,7 +147,7 @@ class Refining:
                 missed = self.active & (short > 0)
                 if step >= signed and not missed.any():
                     return True
-                # What the comparison cannot tell apart changes with the bounds, a little.
+                # The precision of the comparison changes a little with the bounds.
                 share = GROWTH ** (step - signed) if step >= signed - 1 else 0.0
                 more = share * np.take_along_axis(self.extra, self.choices, axis=1)
                 wanted = self.active & np.isfinite(short) if step < signed else missed

@@ -43,10 +43,10 @@ class ExactPolicyIteration(PreparingSolver):
     The initial policy is found in doubles; it usually is the best one already. Then the linear
     system of a policy is solved in rational numbers, component by component, and the policy is
     replaced where another choice is strictly better, until none is. With two opponents, each policy
-    of one player is evaluated against the other's best answer, even if each of them can keep
-    play from ending (as in :class:`StrategyIteration`). Nothing is rounded, so nothing is close:
-    ties are ties, and no policy recurs. Long-run averages are supported for one player: a
-    policy is improved by its gains, and where none rises by its biases [2]_.
+    of one player is evaluated against the other's best answer, even if each of them can keep play
+    from ending (as in :class:`StrategyIteration`). Nothing is rounded, so ties are exact, and no
+    policy recurs. Long-run averages are supported for one player: a policy is improved by its
+    gains, and where none rises by its biases [2]_.
 
     The solution has the rationals, `exact`. Its bounds are the two doubles next to each, equal
     if it is a double. They hold for exactly these numbers: probabilities, rewards and payoffs are

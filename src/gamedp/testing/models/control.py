@@ -113,10 +113,10 @@ class Queue(_LongRun):
     """A service counter with a queue; admitting customers or not decides the profit.
 
     In each slot of time one customer comes with probability a, or one leaves served with
-    probability b. Who is let in pays a fee; each who is there costs 1. P. Naor, "The regulation of
-    queue size by levying tolls", Econometrica 37 (1969): it is best to let in until there are n,
-    for some n. Then length i occurs in proportion to (a/b)^i up to n, and what is earned per slot
-    is ``fee * a * P(length < n) - E(length)``; `exact` is the best of these.
+    probability b. A customer who is admitted pays a fee; each one present costs 1. P. Naor, "The
+    regulation of queue size by levying tolls", Econometrica 37 (1969): it is best to admit until
+    there are n, for some n. Then length i occurs in proportion to (a/b)^i up to n, and what is
+    earned per slot is ``fee * a * P(length < n) - E(length)``; `exact` is the best of these.
 
     Parameters
     ----------

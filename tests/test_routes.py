@@ -103,7 +103,7 @@ print(json.dumps({name: files_of(work) for name, work in works.items()}))
 ROUTES = {
     "solve": "From a model to the bounds of a position, `gamedp.solve(model).bounds()`",
     "search": "From a position to its value some moves ahead, `gamedp.search(game, depth=3)`",
-    "evaluate": "From two policies to what they are worth, `gamedp.evaluate(game, policies)`",
+    "evaluate": "From two policies to their values, `gamedp.evaluate(game, policies)`",
     "certify": "From a solution to its proof, `gamedp.verify(model, gamedp.certify(solution))`",
 }
 
@@ -127,7 +127,7 @@ def written(routes):
     lines = []
     for name, title in ROUTES.items():
         known = set(routes["solve"]) if name != "solve" else set()
-        besides = ", besides files of the first way" if known & set(routes[name]) else ""
+        besides = ", in addition to files of the first route" if known & set(routes[name]) else ""
         lines += [f"{title}{besides}:", ""]
         for file in (file for file in routes[name] if file not in known):
             path = PACKAGE / file

@@ -40,7 +40,7 @@ MOST_LETTERS = 20_000
 MAX_BROWSER_INTEGER = 2**53 - 1
 """The largest number that a browser holds exactly."""
 
-DRAWN = 40
+MAX_STROKES = 40
 """Largest number of strokes of a heap or a bar in the terminal, if they fit."""
 
 COLUMNS = 80
@@ -241,7 +241,7 @@ class Heaps(_Picture):
         """Return a line for each heap, with a stroke for each that is there."""
         most, first = max(self.counts, default=0), len(str(len(self.counts)))
         room = max(columns - first - len(str(most)) - 4, 1)
-        for gap, limit in ((" ", DRAWN), ("", DRAWN), ("", max(room - 4, 1))):
+        for gap, limit in ((" ", MAX_STROKES), ("", MAX_STROKES), ("", max(room - 4, 1))):
             strokes = [_strokes(count, gap, limit) for count in self.counts]
             width = max(map(len, strokes), default=0)
             if width <= room:
@@ -569,7 +569,7 @@ class Scores(_Picture):
         first = max((len(row[0]) for row in self.rows), default=0)
         numbers = [" + ".join(map(str, parts)) for _, *parts in self.rows]
         room = columns - first - max(map(len, numbers), default=0) - 4
-        width = max(min(room, DRAWN), 5)
+        width = max(min(room, MAX_STROKES), 5)
         lines = []
         for (name, *parts), known in zip(self.rows, numbers, strict=True):
             bar, total = "", 0

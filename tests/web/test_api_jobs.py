@@ -50,7 +50,7 @@ def slow(monkeypatch):
 
     slow = Slow()
     monkeypatch.setattr(tables, "solve", slow.solve)
-    monkeypatch.setattr(jobs, "LEASE", PATIENCE)  # however busy the machine is
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", PATIENCE)  # however busy the machine is
     yield slow
     slow.go_on.set()
 
@@ -122,7 +122,7 @@ def test_a_solve_ends_when_who_asked_has_hung_up(slow):
 
 
 def test_a_solve_ends_when_nobody_asks_again(slow, monkeypatch):
-    monkeypatch.setattr(jobs, "LEASE", 0.05)
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", 0.05)
     with Client() as client:
         assert client.post("/api/games/matches/position", json={"line": {}}).status_code == 202
         assert slow.given_up.wait(PATIENCE)
@@ -149,7 +149,7 @@ def slow_lengths(monkeypatch):
 
 def test_how_long_play_lasts_is_told_apart_and_given_up_as_well(slow_lengths, monkeypatch):
     begun, given_up = slow_lengths
-    monkeypatch.setattr(jobs, "LEASE", PATIENCE)
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", PATIENCE)
     with Client() as client:
         told = {"phase": "wait"}
         while told["phase"] != "lengths":
@@ -185,7 +185,7 @@ def test_without_time_left_a_table_is_served_without_lengths(monkeypatch):
 
 
 def test_who_still_waits_keeps_it_going(slow, monkeypatch):
-    monkeypatch.setattr(app, "HOLD", 0.05)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.05)
     with Client() as client:
 
         async def one_leaves(many):
@@ -204,8 +204,8 @@ def test_who_still_waits_keeps_it_going(slow, monkeypatch):
 
 def test_games_wait_for_their_turn_and_too_many_are_refused(slow, monkeypatch):
     monkeypatch.setattr(jobs, "MOST_WAITING", 3)
-    monkeypatch.setattr(jobs, "SHORT", PATIENCE)
-    monkeypatch.setattr(app, "HOLD", 0.02)
+    monkeypatch.setattr(jobs, "SHORT_TURN_SECONDS", PATIENCE)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
     with Client(tables=Tables(workers=1)) as client:
         path = "/api/games/matches/position"
         answers = [client.post(path, json={"line": {}, "parameters": {"matches": 5}})]
@@ -228,9 +228,9 @@ def from_address(app, number):
 
 @pytest.mark.parametrize("addresses", [1, 6])
 def test_a_small_game_does_not_wait_for_large_ones(monkeypatch, addresses):
-    monkeypatch.setattr(jobs, "SHORT", 0.05)
-    monkeypatch.setattr(jobs, "LEASE", PATIENCE)
-    monkeypatch.setattr(app, "HOLD", 0.02)
+    monkeypatch.setattr(jobs, "SHORT_TURN_SECONDS", 0.05)
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", PATIENCE)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
     go_on, tries = threading.Event(), []
 
     def solve(game, *, progress, **options):
@@ -264,7 +264,7 @@ def test_a_small_game_does_not_wait_for_large_ones(monkeypatch, addresses):
 
 def test_a_client_has_its_share_of_the_work(slow, monkeypatch):
     monkeypatch.setattr(jobs, "MOST_OF_ONE", 2)
-    monkeypatch.setattr(app, "HOLD", 0.02)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
 
     async def many():
         found = []
@@ -280,8 +280,8 @@ def test_a_client_has_its_share_of_the_work(slow, monkeypatch):
 
 
 def test_the_next_turn_is_of_who_has_fewest(monkeypatch):
-    monkeypatch.setattr(jobs, "SHORT", 0.0)
-    monkeypatch.setattr(jobs, "LEASE", PATIENCE)
+    monkeypatch.setattr(jobs, "SHORT_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", PATIENCE)
     some, order, go_on = Jobs(1, 9), [], threading.Event()
 
     def work(name, report):
@@ -471,7 +471,7 @@ def test_work_that_has_failed_is_tried_again_later(monkeypatch):
     first = found.find("key", work)
     assert first.done.wait(PATIENCE)
     assert found.find("key", work) is first
-    monkeypatch.setattr(jobs, "FORGIVE", 0.0)
+    monkeypatch.setattr(jobs, "RETRY_SECONDS", 0.0)
     second = found.find("key", work)
     assert second.done.wait(PATIENCE)
     assert (second.value(), found.find("key", work)) == (7, second)
@@ -489,7 +489,7 @@ def test_what_is_tried_again_is_not_the_first_to_be_forgotten(monkeypatch):
     found = Jobs(1, kept=8, kept_bytes=10)
     for key, work in (("tried", fail), ("other", lambda _report: Large())):
         assert found.find(key, work).done.wait(PATIENCE)
-    monkeypatch.setattr(jobs, "FORGIVE", 0.0)
+    monkeypatch.setattr(jobs, "RETRY_SECONDS", 0.0)
     again = found.find("tried", lambda _report: Large())
     # The thread makes room after it has said that it is done.
     assert comes_true(lambda: len(found._jobs) == 1)
@@ -561,7 +561,7 @@ def waiting_client(client, address):
 
 def test_who_hangs_up_takes_nobody_else_s_place(slow, monkeypatch):
     """One was told to ask again; another one comes, and leaves before that."""
-    monkeypatch.setattr(app, "HOLD", 0.02)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
     with Client() as client:
 
         async def two():
@@ -615,7 +615,7 @@ def comes_true(condition):
 
 def test_a_solve_goes_on_until_the_last_tab_is_closed(slow, monkeypatch):
     """Over the network: five tabs, one solve; it ends while the last one's request is held."""
-    monkeypatch.setattr(app, "HOLD", PATIENCE)
+    monkeypatch.setattr(app, "HOLD_SECONDS", PATIENCE)
     with Client() as client, served(client.app) as address:
         tabs = [Tab(address) for _ in range(5)]
         for tab in tabs:
@@ -637,13 +637,13 @@ def test_a_solve_goes_on_until_the_last_tab_is_closed(slow, monkeypatch):
 
 def test_a_closed_tab_leaves_no_lease_behind(slow, monkeypatch):
     """It was told to ask again, has done so by the same connection, and is closed."""
-    monkeypatch.setattr(app, "HOLD", 0.02)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
     with Client() as client, served(client.app) as address:
         tab = Tab(address)
         for _ in range(3):
             tab.ask()
             assert tab.answer()[0] == 202
-        monkeypatch.setattr(app, "HOLD", PATIENCE)
+        monkeypatch.setattr(app, "HOLD_SECONDS", PATIENCE)
         tab.ask()
         (job,) = client.tables.solves._jobs.values()
         assert comes_true(lambda: job._waiting == 1)
@@ -655,10 +655,10 @@ def test_a_closed_tab_leaves_no_lease_behind(slow, monkeypatch):
 
 def test_progress_and_the_end_are_looked_at_often_enough():
     """A reader sees progress within half a second, and a closed tab is seen at once."""
-    assert app.HOLD <= 0.45
-    assert app.PAUSE <= 0.05
+    assert app.HOLD_SECONDS <= 0.45
+    assert app.CHECK_SECONDS <= 0.05
     assert limit.INTERVAL <= 0.2  # a solve is asked that often whether it goes on
-    assert jobs.GLANCE <= 0.1
+    assert jobs.GLANCE_SECONDS <= 0.1
 
 
 def test_work_that_has_failed_keeps_nothing_of_what_it_had_built():

@@ -30,7 +30,7 @@ Telling: TypeAlias = Literal["text", "counts", "history"]
 DRAWN_MOVES = 20_000
 """Number of moves that are drawn to find out what distinguishes states."""
 
-FOLLOWED = 40
+COMPARED_MOVES = 40
 """Number of moves that two histories are followed which look the same."""
 
 LONGEST_DRAW = 300
@@ -39,7 +39,7 @@ LONGEST_DRAW = 300
 MOST_OUTCOMES = 100_000
 """Largest number of outcomes of one action."""
 
-KEPT = 4_096
+CACHED_STATES = 4_096
 """Number of OpenSpiel's states that are kept ready."""
 
 BROKEN = ("morpion_solitaire",)
@@ -48,7 +48,7 @@ BROKEN = ("morpion_solitaire",)
 NEAR = Fraction(1, 2**50)
 """Distance of the difference of two sums of floats from the one that is meant, for sums of one."""
 
-SIMPLE = 1_000
+MAX_SIMPLE_DENOMINATOR = 1_000
 """Largest denominator of a reward that is taken for a simple fraction."""
 
 
@@ -372,7 +372,7 @@ def _gain(before: float, after: float) -> Fraction:
     Fraction(1, 10)
     """
     exact = Fraction(after) - Fraction(before)
-    simple = exact.limit_denominator(SIMPLE)
+    simple = exact.limit_denominator(MAX_SIMPLE_DENOMINATOR)
     size = max(Fraction(1), abs(Fraction(after)), abs(Fraction(before)))
     return simple if abs(simple - exact) <= NEAR * size else exact
 
@@ -433,7 +433,7 @@ class _Spiel:
     @functools.cached_property
     def at(self) -> Callable[[str], Any]:
         """Return the state after some moves."""
-        return functools.lru_cache(KEPT)(self._replayed)
+        return functools.lru_cache(CACHED_STATES)(self._replayed)
 
     def _replayed(self, moves: str) -> Any:
         """Play moves, which may come from anywhere.
@@ -487,7 +487,7 @@ class _Spiel:
                 if not at.is_chance_node():
                     before = met.setdefault(key(at), at)
                     if before is not at and before.history() != at.history():
-                        left -= FOLLOWED
+                        left -= COMPARED_MOVES
                         if not self._go_on_the_same(before, at, key, chosen):
                             return False
                 if at.is_terminal() or left <= 0:
@@ -502,7 +502,7 @@ class _Spiel:
         self, one: Any, other: Any, key: Callable[[Any], Hashable], chosen: random.Random
     ) -> bool:
         """Return whether two states look the same along some moves that both make."""
-        for _ in range(FOLLOWED):
+        for _ in range(COMPARED_MOVES):
             if self._looks(one, key) != self._looks(other, key):
                 return False
             if one.is_terminal():

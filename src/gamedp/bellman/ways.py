@@ -47,13 +47,13 @@ NOTHING = -1
 TOO_LARGE_NUMBER = 2.0**1000
 """Size from which numbers are left to others: differences of larger ones may be infinite."""
 
-FIRST = 3
+FIRST_SWEEPS = 3
 """Number of sweeps that improve a policy before it is followed."""
 
-NEARLY = 2.0**-8
+NEARLY_BEST_SHARE = 2.0**-8
 """Part of the largest changes to which they must decrease for the policy to be nearly the best."""
 
-CLOSER = 2.0**-10
+FOLLOWING_SHARE = 2.0**-10
 """Part of its change to which following the policy then reduces the changes of a sweep."""
 
 MARGIN = 2.0**-30
@@ -311,9 +311,9 @@ def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, wa
         if change - change != 0.0:  # infinite, or no number
             return False
         largest = max(largest, change)
-        if sweep >= FIRST:
-            closer = max(0.25 * enough, CLOSER * change)
-            if change > NEARLY * largest or not settle_jit(
+        if sweep >= FIRST_SWEEPS:
+            closer = max(0.25 * enough, FOLLOWING_SHARE * change)
+            if change > NEARLY_BEST_SHARE * largest or not settle_jit(
                 count, nodes, offsets, successors, probabilities, extra, exits, closer, values, room
             ):
                 follow_jit(count, nodes, offsets, successors, probabilities, extra, values, exits,

@@ -51,7 +51,7 @@ DEFAULT = "default"
 GROUPS: dict[str, Kind] = {SOLVERS: "solver", SEARCHERS: "searcher"}
 """The kinds of methods by their groups of entry points."""
 
-EXAMINED = 64
+MAX_COMPARED_STATES = 64
 """Largest number of states whose bounds are kept and held against each other."""
 
 MAX_FLATTENED = 1_000_000
@@ -346,7 +346,7 @@ class Task:
 
 def _examined(model: Any) -> Any:
     """Return the numbers of the states whose bounds are held against each other."""
-    return np.unique(np.linspace(0, model.num_states - 1, EXAMINED).astype(np.int64))
+    return np.unique(np.linspace(0, model.num_states - 1, MAX_COMPARED_STATES).astype(np.int64))
 
 
 def _size_of(model: Any) -> Facts:

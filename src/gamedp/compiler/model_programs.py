@@ -18,7 +18,7 @@ import numpy as np
 from numba import config
 
 from gamedp.compiler import model_program_loop as loop
-from gamedp.compiler.limits import LATE, ExplorationBudget
+from gamedp.compiler.limits import SHOWN_STATES, ExplorationBudget
 from gamedp.compiler.model_program_code import MOST_MAGNITUDE, Code, LookedUp
 from gamedp.errors import shown
 from gamedp.languages.expressions import (
@@ -519,7 +519,7 @@ class Exploration:
     def _late_states(self) -> list[Any]:
         """Return the states found last."""
         found = int(self.counters[loop.STATES])
-        return [self._values_of(state) for state in range(max(0, found - LATE), found)]
+        return [self._values_of(state) for state in range(max(0, found - SHOWN_STATES), found)]
 
     def _values_of(self, state: int) -> dict[str, Any]:
         """Return the values of the variables in a state, by name."""

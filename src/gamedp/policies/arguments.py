@@ -217,7 +217,7 @@ MOST_POSITIONS = 1_000_000
 """Largest number of positions followed one by one; it takes some minutes, and a gigabyte."""
 
 
-KEPT = 512
+CACHED_CONTEXTS = 512
 """Number of contexts for which the choices of a solution are cached."""
 
 
@@ -295,7 +295,7 @@ def flatten_policies(given: Any, policies: list[Any]) -> tuple[Model, list[Polic
 def _by_solution(solution: StagedSolution) -> Callable[[Position, list[int]], Shares]:
     """Return the choices of a solution."""
 
-    @functools.lru_cache(KEPT)
+    @functools.lru_cache(CACHED_CONTEXTS)
     def inside(context: Any) -> Solution:
         with np.errstate(invalid="ignore"):  # unknown values are refused below
             part = solution.inside(context)

@@ -36,7 +36,7 @@ OPPOSITE: dict[str, Optimum] = {"min": "max", "max": "min"}
 AS_ASKED, CLOSELY, EXACTLY = range(3)
 """The ways to compute a number, from the least to the most close."""
 
-CLOSE = 1e-13
+CLOSE_WIDTH = 1e-13
 """The distance of bounds that is tried before exact numbers; rounding may allow no less."""
 
 MOST_EXACT = 200_000

@@ -38,7 +38,7 @@ LEVEL = 1
 """Compression level: higher ones take far more time and save little room."""
 
 
-STALE = 3600.0
+STALE_SECONDS = 3600.0
 """Seconds after which an incomplete file counts as left over from a killed process."""
 
 
@@ -91,7 +91,7 @@ def remove_leftovers(folder: Path) -> None:
     """Remove the leftovers of killed processes from a folder, as far as permitted."""
     for left in filter(is_temporary, folder.glob("*.blocks.*")):
         with contextlib.suppress(OSError):
-            if time.time() - left.lstat().st_mtime > STALE:
+            if time.time() - left.lstat().st_mtime > STALE_SECONDS:
                 left.unlink()
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gamedp.results.search_result import SearchedAction
     from gamedp.searchers.root import Root, RootChoice, RoundingLog
 
-EAGER = 2
+EAGER_PLIES = 2
 """Number of plies left above which all positions after the actions are looked up in the table
 before the first of them is searched: enhanced transposition cutoffs."""
 
@@ -313,7 +313,7 @@ class AlphaBetaSearch(Search[SearchResult]):
             "infos": allocate_lazily((self.entries,), np.int64),
             "strict": self.options.depth is not None,
             "extends": bool(self.options.extends),
-            "eager": EAGER,
+            "eager": EAGER_PLIES,
         }
 
     def run(self) -> SearchResult:

@@ -42,7 +42,7 @@ UNKNOWN = -128
 MAX_ENDING_VALUE = 127
 """The largest value that fits into a byte beside that mark."""
 
-CHECKED = 63
+CHECKED_MASK = 63
 """A mask: of each 64 numbers, one is checked to be that of the position made from it."""
 
 SLACK = 1e-9
@@ -367,7 +367,7 @@ def value_endings(place, page):
                 state = game.tier_state(tier, index)
             made = index
             question.fault = MISNUMBERED
-            if index & CHECKED == 0 or index == size - 1:
+            if index & CHECKED_MASK == 0 or index == size - 1:
                 if game.tier(state) != tier or game.tier_index(state) != index:
                     return WRONG
                 if not game.is_terminal(state) and (

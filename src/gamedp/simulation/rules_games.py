@@ -40,9 +40,9 @@ from gamedp.runtime.floats import SUM_TOLERANCE
 from gamedp.runtime.jit import uncompiled
 from gamedp.simulation.rules_loop import (
     ACT_RAISED,
-    CHECKED,
     DECIDE_RAISED,
     DONE,
+    GAMES_PER_CHECK,
     NUM_ASKED,
     NUM_FOUND,
     WRONG,
@@ -113,7 +113,7 @@ class RulesGames(Playing):
             "has_opponents": rules.has_opponents,
             "total": float(rules.constant_sum),
             "patience": SLICE,
-            "checked": CHECKED,
+            "checked": GAMES_PER_CHECK,
         }
         start(rules)  # refuses an invalid distribution
         pairs = [(float(chance), state) for chance, state in rules.initial() if chance > 0]

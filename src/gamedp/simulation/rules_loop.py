@@ -37,7 +37,7 @@ DONE, WRONG, ILLEGAL, DECIDE_RAISED, ACT_RAISED = range(5)
 """Results of the loop: done; the rules or a policy are wrong in the current game; or one of their
 functions has raised an error."""
 
-CHECKED = 16
+GAMES_PER_CHECK = 16
 """In one of this many games, all outcomes of an action are examined, to check that their
 probabilities sum to one; in the others only those up to the drawn one, which takes a third less
 time. Outcomes that are cached are always all examined."""

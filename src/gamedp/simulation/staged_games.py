@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from gamedp.stages.vector_code import StageProgram
 
-TOGETHER = 1 << 20
+GAMES_TOGETHER = 1 << 20
 """Number of games that advance from stage to stage together, about 60 bytes each."""
 
 
@@ -144,8 +144,8 @@ class StagedGames(Playing):
 
         Own threads share the contexts of a stage; an executor is dealt blocks of games.
         """
-        for first in range(self._games, end, TOGETHER):
-            stop = min(first + TOGETHER, end)
+        for first in range(self._games, end, GAMES_TOGETHER):
+            stop = min(first + GAMES_TOGETHER, end)
             if isinstance(self.workers, Executor):
                 with closing(deal(self.workers, self.blocks, blocks(first, stop))) as found:
                     played = Played.joined(found)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gamedp.policies.arguments import StageRule
     from gamedp.stages.vector_code import StageProgram
 
-KEPT = 1 << 17
+CACHED_CONTEXTS = 1 << 17
 """Number of contexts, and of steps between contexts, that are cached without a game in them: a few
 dozen megabytes."""
 
@@ -117,9 +117,9 @@ class OwnContexts:
         own : (n,) int64
             The same contexts, by their new numbers.
         """
-        if len(self._after) > KEPT:
+        if len(self._after) > CACHED_CONTEXTS:
             self._after.clear()
-        if len(self.contexts) <= KEPT:
+        if len(self.contexts) <= CACHED_CONTEXTS:
             return own
         self._after.clear()  # it contains numbers, too
         used, places = np.unique(own, return_inverse=True)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Solvers that are rarely chosen are imported where they are needed, for a fast start.
 
-CHEAP = 1e-3
+CHEAP_RELATIVE_COST = 1e-3
 """Cost, relative to the largest reward or payoff, below which linear systems beat sweeps."""
 
 DISCOUNT_NARROWS = (
@@ -48,7 +48,7 @@ NARROW = (
 CHOICES_FOR_DEFLATION = 2000
 """Number of choices from which deflated bounds are tried before policies of two opponents."""
 
-SCATTERED = 100_000_000
+MAX_STATES_TIMES_COMPONENTS = 100_000_000
 """States times components from which no solver is used that handles components one by one."""
 
 PROVEN = "until its error is proven to be small."
@@ -154,7 +154,7 @@ def _can_go_on_cheaply(prepared: Prepared) -> bool:
         return False
     sizes = np.abs(model.rewards)
     most = max(sizes.max(initial=0), np.abs(model.payoffs).max(initial=0))
-    cheap = (sizes > 0) & (sizes < CHEAP * most)
+    cheap = (sizes > 0) & (sizes < CHEAP_RELATIVE_COST * most)
     # Where play can stay is only computed if it matters: it takes a search.
     return bool(cheap.any() and (model.structure.stays & cheap).any())
 
@@ -372,7 +372,7 @@ def _is_given_exactly(model: Model) -> bool:
 def _is_scattered(problem: Problem) -> bool:
     """Return whether there are too many components to handle them one by one."""
     structure = problem.model.structure
-    return int(structure.nontrivial.sum()) * structure.num_states > SCATTERED
+    return int(structure.nontrivial.sum()) * structure.num_states > MAX_STATES_TIMES_COMPONENTS
 
 
 def forcing_solver(problem: Problem, solver: Any) -> TopologicalValueIteration | None:

@@ -51,7 +51,7 @@ MIN_BUDGET_SWEEPS, MAX_BUDGET_SWEEPS = 300, 50_000
 POLICY = 1000
 """Number of sweeps that a policy solved against its best answer counts as."""
 
-DEFLATING = 500
+DEFLATION_BUDGET = 500
 """Largest budget if bounds are deflated: no policies are evaluated on the way."""
 
 SHARE = 0.49
@@ -316,7 +316,7 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
             return solver  # which stops there
         found = prepared.reduction
         if isinstance(found, Reduction) and found.problem.needs_deflation:
-            sweeps = min(sweeps, DEFLATING)
+            sweeps = min(sweeps, DEFLATION_BUDGET)
     return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
 
 

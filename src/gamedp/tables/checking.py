@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["action_bounds", "rounding_of", "verify_samples"]
 
-LONGEST = 10_000
+MAX_RANDOM_MOVES = 10_000
 """Largest number of moves of a random game before it is given up on its way to the tables."""
 
 
@@ -111,7 +111,7 @@ def _played(plan: Plan | NumberedPlan, made: list[int], generator: np.random.Gen
     state = plan.rules.canonical(pairs[int(generator.integers(len(pairs)))][1])[0]
     if plan.rules.is_terminal(state):
         return None
-    for _ in range(LONGEST):
+    for _ in range(MAX_RANDOM_MOVES):
         try:
             if plan.place(state)[0] in made:
                 return state

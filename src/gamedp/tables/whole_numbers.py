@@ -31,7 +31,7 @@ from gamedp.runtime.block_file import BLOCK
 from gamedp.runtime.machine import allocate_lazily, available_bytes, processors
 from gamedp.searchers.bound_rules import bind_once
 from gamedp.searchers.driver import Driver, Loop, OutOfTime, SearchBudget
-from gamedp.searchers.position_loop import CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
+from gamedp.searchers.position_loop import CHECKED_MASK, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear
 from gamedp.tables.numbered_plan import number_in_tier
@@ -442,7 +442,7 @@ class Worker(Driver):
     def _check_numbers(self) -> None:
         """Raise the error of numbers whose positions have other numbers."""
         game, tier, last = self.asked.rules.game, self._tier, self._index()
-        for index in range(max(0, last - CHECKED), last + 1):
+        for index in range(max(0, last - CHECKED_MASK), last + 1):
             ways = [(f"tier_state({tier}, {index})", game.tier_state(tier, index))]
             if self.page["steps"] and index > 0:
                 before = game.tier_state(tier, index - 1)

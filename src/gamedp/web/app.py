@@ -63,13 +63,13 @@ MOST_AT_ONCE = 200
 MOST_OF_ONE = 100
 """The same for one client."""
 
-ARRIVES = 10.0
+BODY_SECONDS = 10.0
 """Seconds within which the body of a request must arrive."""
 
-HOLD = 0.4
+HOLD_SECONDS = 0.4
 """Seconds that a request waits for work in progress before the client is told to ask again."""
 
-PAUSE = 0.02
+CHECK_SECONDS = 0.02
 """Seconds between two checks of whether it is done."""
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
@@ -421,7 +421,7 @@ async def _answered(
     waiting: Callable[[Job], Response] = _progress_response,
 ) -> Response:
     """Return the result of the work, its progress, or its refusal."""
-    until = time.monotonic() + HOLD
+    until = time.monotonic() + HOLD_SECONDS
     while True:
         try:
             return await to_thread.run_sync(_guarded, work)
@@ -437,7 +437,7 @@ async def _answered(
                 if time.monotonic() >= until:
                     came_back = True
                     return waiting(job)
-                await anyio.sleep(PAUSE)
+                await anyio.sleep(CHECK_SECONDS)
         finally:
             job.leave(request.client, coming_back=came_back)
 
@@ -543,7 +543,7 @@ async def _body(request: Request) -> bytes:
         raise Refused(415, "the content type must be application/json.")
     body = b""
     try:
-        with anyio.fail_after(ARRIVES):
+        with anyio.fail_after(BODY_SECONDS):
             async for part in request.stream():
                 body += part
                 if len(body) > MOST_BODY:

@@ -20,7 +20,7 @@ EXACT = 2**53 - 1
 LARGEST_STATE_NUMBER = 2**64
 """Largest number in a state from a request."""
 
-LONGEST = 200
+MAX_PARTS = 200
 """Largest number of parts of a tuple, and of characters of a text, in a state from a request."""
 
 
@@ -93,14 +93,14 @@ def state_like(example: Any, plain: Any) -> Any:
         return plain
     if kind is int:
         return _whole(plain)
-    if kind is str and type(plain) is str and len(plain) <= LONGEST:
+    if kind is str and type(plain) is str and len(plain) <= MAX_PARTS:
         return plain
     fields = declared_fields(example)
     if fields is not None:
         if type(plain) is dict and plain.keys() == fields.keys():
             return kind(**{name: state_like(part, plain[name]) for name, part in fields.items()})
     elif isinstance(example, tuple):
-        if type(plain) is list and len(plain) <= max(LONGEST, len(example)):
+        if type(plain) is list and len(plain) <= max(MAX_PARTS, len(example)):
             return _parts_like(example, plain)
     elif not isinstance(example, (bool, int, str)):
         sentence = "a state with {part} in it cannot be given, only played to."

@@ -25,7 +25,7 @@ from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Compile
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 
-KEPT = 256
+CACHED_SHEETS = 256
 """Number of sheets whose turns are cached while positions are drawn: all games begin with the same
 one."""
 
@@ -192,7 +192,7 @@ class _Drawn:
 
     def __init__(self, rules: Kniffel, solution: Any, rng: np.random.Generator) -> None:
         self._rules, self._rng = rules, rng
-        self._ends = functools.lru_cache(KEPT)(
+        self._ends = functools.lru_cache(CACHED_SHEETS)(
             functools.partial(gamedp.stages.end_probabilities, solution)
         )
 

@@ -175,7 +175,7 @@ class Targets:
         return self.options(dice, number, total=total)[0]
 
 
-EARLY = 10
+MIN_FREE_KEPT = 10
 """Least number of free boxes of the sheets that are kept."""
 
 
@@ -184,12 +184,12 @@ Rest: TypeAlias = dict[Sheet, Any]
 
 
 def early_rest(solution: Any, *, progress: ProgressCallback | None = None) -> Rest:
-    """Return the remaining points from every reachable sheet with `EARLY` free boxes."""
+    """Return the remaining points from each reachable sheet with `MIN_FREE_KEPT` free."""
     rules: Kniffel = solution.model.rules.game
     sheets = [Card().sheet(rules)]
     known = set(sheets)
     for sheet in sheets:  # grows during the iteration
-        if rules.tier(sheet) > EARLY:
+        if rules.tier(sheet) > MIN_FREE_KEPT:
             after = [each for each in _following(solution, sheet) if each not in known]
             known.update(after)
             sheets += after

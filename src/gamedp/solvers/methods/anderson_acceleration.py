@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.arrays import Floats
 
 
-ENOUGH = 0.9
+MAX_MIXED_CHANGE = 0.9
 """Largest factor by which a mix may leave the change of the next sweep."""
 
 
@@ -94,7 +94,7 @@ class _Mixing:
 
     def after(self, before: Floats, result: Floats, change: float) -> tuple[Floats, float]:
         """Return the values to continue from after a sweep, and how much that sweep changed."""
-        if self.plain is not None and not change <= ENOUGH * self.last_change:
+        if self.plain is not None and not change <= MAX_MIXED_CHANGE * self.last_change:
             plain, self.plain = self.plain, None
             self.results.clear()
             self.changes.clear()

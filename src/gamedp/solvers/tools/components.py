@@ -195,7 +195,7 @@ SWEEPS_BEFORE_ANOTHER_WAY = 4096
 SWEEPS_OF_WEIGHTS, LAST_SWEEPS_OF_WEIGHTS = 1000, 1 << 16
 """Largest number of sweeps over the weights of a component; and where nothing else is left to try,
 for play that may take so long by choices that are as good as the best."""
-CHEAP = 8
+DENSE_TERMS_PER_TRANSITION = 8
 """Terms of a dense matrix handled in the time of one transition of a sweep."""
 
 
@@ -490,7 +490,7 @@ class Component:
     def _may_be_dense(self, work: float) -> bool:
         """Return whether elimination in a dense matrix is as fast as visiting some transitions."""
         rows = self.size * (2 if self.who == component_sweeps.SWAPS else 1)
-        return rows <= MAX_DENSE_STATES and rows**3 / 3 <= CHEAP * work
+        return rows <= MAX_DENSE_STATES and rows**3 / 3 <= DENSE_TERMS_PER_TRANSITION * work
 
     def _settle_densely(self) -> float:
         run = self.run

@@ -82,7 +82,7 @@ def compare(
         str,
         Parameter(
             help="Games as for `gamedp solve`, with parameters after a question mark, as in "
-            "'wubbel?goal=20'; or files with models, likewise with a question of their own, as in "
+            "'wubbel?goal=20'; or files with models, also with a question of their own, as in "
             "'model.umb?reach=goal&optimum=min'."
         ),
     ],

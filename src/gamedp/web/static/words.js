@@ -349,7 +349,7 @@ const DE = {
   noSuchGame: (name) => `Ein Spiel namens „${name}“ gibt es hier nicht.`,
   board: "Spielbrett",
   heapWords: (n, count) => `Haufen ${n}: ${count}`,
-  pitWords: (name, list, store) => `${name}: Mulden ${list}; Kalaha ${store}`,
+  pitWords: (name, list, store) => `${name}: Mulden ${list}; Vorrat ${store}`,
   row: (n) => `Reihe ${n}`,
   gridWords: (n, list) => `Zeile ${n}: ${list}`,
   empty: "leer",

@@ -145,8 +145,8 @@ class OpenSpiel:
     small enough.
 
     Chance is folded into the actions before it. Its probabilities are taken as the fractions that
-    they are rounded from. Two players who are no opponents (OpenSpiel's utility is neither zero-sum
-    nor constant-sum) each maximise their own payoff, as in all games of three and more.
+    they are rounded from. Two players who are not opponents (OpenSpiel's utility is neither
+    zero-sum nor constant-sum) each maximise their own payoff, as in all games of three and more.
 
     Parameters
     ----------

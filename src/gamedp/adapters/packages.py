@@ -32,7 +32,7 @@ TWO_UNITS = Fraction(1, 2**52)
 """Relative distance of a stored probability from the one that is meant, as for all rules."""
 
 MAX_SUM_ROUNDING = 1e-9
-"""Distance of a sum of probabilities from one that is no rounding: the model refuses it."""
+"""Distance of a sum of probabilities from one beyond rounding: the model refuses it."""
 
 
 def meant(probabilities: Iterable[float]) -> list[Any]:

@@ -71,7 +71,7 @@ def properties_in(path: Path) -> PropertiesReader:
     Raises
     ------
     DamagedFileError
-        If it is no text.
+        If it is not text.
     InvalidModelError
         At a declaration that is none, with line and column.
     """
@@ -135,7 +135,7 @@ def parts_of_program(
     Raises
     ------
     GamedpError
-        If the text is no program, with line and column; or a limit is reached.
+        If the text is not a program, with line and column; or a limit is reached.
     """
     from gamedp.compiler.model_programs import Exploration  # noqa: PLC0415 - brings numba along
 

@@ -471,7 +471,7 @@ def search(
             seen += 1
             depth += 1
             continue
-        # Leave: a state that is no root waits until the root of its component is left.
+        # Leave: a state that is not a root waits until the root of its component is left.
         depth -= 1
         if not is_root[top]:
             waiting -= 1

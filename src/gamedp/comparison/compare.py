@@ -306,7 +306,7 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int]:
     Raises
     ------
     InvalidParameterError
-        If a line is no row.
+        If a line is not a row.
     """
     with open_plain(path, links=True) as file:
         whole, newline, _ = file.read().rpartition(b"\n")
@@ -335,7 +335,7 @@ def read_rows(path: Path | str, tolerance: float = PEER_TOLERANCE) -> Comparison
     Raises
     ------
     InvalidParameterError
-        If a line is no row.
+        If a line is not a row.
 
     Examples
     --------

@@ -367,7 +367,7 @@ class _Findings:
 
 
 def _findings_of(rows: list[Measurement]) -> _Findings:
-    # Equilibria of three and more players may differ: theirs are no conflict.
+    # Equilibria of three and more players may differ: that is not a conflict.
     proven = [row for row in rows if row.guarantee == Guarantee.TWO_SIDED.name]
     conflicts = [
         conflict
@@ -387,7 +387,7 @@ def _conflict(first: Measurement, second: Measurement) -> Iterator[Conflict]:
     """Yield the first conflict of two rows, if there is one."""
     pairs = zip(first.intervals, second.intervals, strict=False)
     for number, ((low, high), (least, most)) in enumerate(pairs):
-        if not (low <= most and least <= high):  # NaN is no bound
+        if not (low <= most and least <= high):  # NaN is not a bound
             yield Conflict(first, second, number - 1)
             return
 

@@ -653,7 +653,7 @@ def payments_of(rules: Rules, model: Model, *, compiled: bool) -> dict[str, NDAr
     Raises
     ------
     InvalidModelError
-        If payments of players with payoffs of their own are no doubles.
+        If payments of players with payoffs of their own are not doubles.
     """
     owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
 

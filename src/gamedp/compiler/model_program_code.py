@@ -66,7 +66,7 @@ class Nature:
     kind : str
         Its type.
     is_looked_up : bool
-        Whether it is no work of integers, so that its value is looked up.
+        Whether integers cannot compute it, so that its value is looked up.
     magnitude : int
         Largest absolute value.
     """

@@ -22,7 +22,7 @@ BOOL, INT, DOUBLE = "bool", "int", "double"
 """Types of values: an integer can stand where a double is wanted."""
 
 Value: TypeAlias = bool | int | Fraction | float
-"""An exact value, or a float where none is: logarithms, and powers that are no fractions."""
+"""An exact value, or a float where there is none: logarithms, and irrational powers."""
 
 MOST_DEPTH, MOST_PARTS = 120, 200_000
 """The deepest nesting of an expression, and the largest number of its parts."""

@@ -466,7 +466,7 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     Raises
     ------
     GamedpError
-        Of the source's kind, with the path to what is no model, or not supported.
+        Of the source's kind, with the path to what is not a model, or not supported.
     """
     reader = JaniReader(source)
     content = reader.content

@@ -298,7 +298,7 @@ def best_response(
     Raises
     ------
     InvalidParameterError
-        If something is no policy, or takes no action that there is.
+        If something is not a policy, or takes an action that does not exist.
     UnsupportedProblemError
         If the policies of a field randomise, or any policy does and the objective is a long-run
         average.

@@ -1,6 +1,6 @@
 """Statistics of games that were played: payoffs as they are paid, p-values, confidence intervals.
 
-They are no bounds: sums are rounded, and the sampling error is far larger.
+They are not bounds: sums are rounded, and the sampling error is far larger.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ class Asking:
         Raises
         ------
         GamedpError
-            If it is no number, or the model does not have what it names.
+            If it is not a number, or the model does not have what it names.
         """
         if self.is_boolean(formula):
             formula.place.refuse("this is true or false, and should be a number.")

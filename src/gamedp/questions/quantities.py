@@ -197,7 +197,7 @@ class Quantities:
                 raise
             solution = error.solution
         lower, upper = solution.lower, solution.upper
-        if isinstance(objective, AverageReward):  # what is never earned, is no average
+        if isinstance(objective, AverageReward):  # a reward that is never earned has no average
             least, most = min(0.0, model.rewards.min(initial=0)), model.rewards.max(initial=0)
             lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
         if solution.guarantee is not Guarantee.TWO_SIDED:

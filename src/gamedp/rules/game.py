@@ -353,7 +353,7 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
     missing = [name for name in required if not callable(getattr(game, name, None))]
     if missing:
         refuse_properties(game, missing)
-        if all(hasattr(game, name) for name in missing):  # else it is no game at all
+        if all(hasattr(game, name) for name in missing):  # else it is not a game at all
             refuse_value(game, missing[0])
         message = (
             f"{type(game).__name__} is not a {kind}: it has no method {', '.join(missing)}. "

@@ -292,7 +292,7 @@ def sweep_contexts(work, rules, program, codes, values, weights, writes):
     -------
     status : int
         DONE; NOT_SOLVED_YET if a context leads to one that has no value yet; BAD if one leads to
-        what is no context, or has no way to go on; FAILED if the rules raise an error, which they
+        a non-context, or one without a way to go on; FAILED if the rules raise an error, which they
         raise again where the function of `rules` is called from Python.
     """
     for first in range(0, codes.size, LANES):

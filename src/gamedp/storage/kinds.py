@@ -307,7 +307,7 @@ def restore(
 ) -> Any:
     """Return the object from the result of `read_folder`; see :func:`gamedp.load`."""
     if game is not None:
-        _ = StagedRules(game) if is_staged(game) else Rules(game)  # refuses what is no game
+        _ = StagedRules(game) if is_staged(game) else Rules(game)  # refuses what is not a game
     # Certificates did not say their kind once.
     name = content.get("kind", "ordinary" if noun == "certificate" else None)
     kind = next((kind for key, kind in KINDS.items() if key == (noun, name)), None)

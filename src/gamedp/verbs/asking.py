@@ -54,7 +54,7 @@ def ask(
     NotSolvedError
         As :func:`gamedp.solve`.
     UnsupportedProblemError
-        If no solver supports what is asked, or players of the game change places.
+        If no solver supports the question, or players of the game change places.
 
     Examples
     --------

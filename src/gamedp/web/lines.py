@@ -111,7 +111,7 @@ def _given_state(made: Made, basis: Basis, plain: Any, example: Any) -> Any:
         raise Refused(422, sentence, state=shown(plain), name=made.name) from None
     except (GamedpError, Refused):
         raise
-    except Exception as error:  # noqa: BLE001 - rules may do anything with what is no state
+    except Exception as error:  # noqa: BLE001 - rules may do anything with an invalid state
         sentence = "{state} is not a position of {name}: {reason}."
         parts: dict[str, Any] = {
             "state": shown(plain),

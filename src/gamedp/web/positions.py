@@ -176,11 +176,11 @@ def _pattern(made: Made, basis: Basis, state: Any) -> dict[str, Any] | None:
 
 
 def _proven_end(made: Made, basis: Basis, state: Any) -> str | None:
-    """Return what the table proves that the mover gets; None if it is no result, or unknown."""
+    """Return what the table proves that the mover gets; None if it is not a result, or unknown."""
     solution, rules = basis.solution, made.rules
     if solution is None or basis.stakes["kind"] not in {"win", "result"}:
         return None
-    if not basis.stakes["certain"]:  # a good chance is no win
+    if not basis.stakes["certain"]:  # a good chance is not a win
         return None
     try:
         lower, upper = solution.bounds(state, rules.player(state))

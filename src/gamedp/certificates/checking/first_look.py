@@ -100,8 +100,8 @@ def _groups(model: Model, owners: Integers, asked: Flags, odd: Flags) -> Iterato
     asked : (S,) bool
         The states whose choices are wanted.
     odd : (S,) bool
-        Set for states some of whose choices have a rare number of outcomes, or are no distribution:
-        wanted or not.
+        Set for states some of whose choices have a rare number of outcomes, or are not a
+        distribution: wanted or not.
     """
     counts = np.diff(model.transition_offsets)
     sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)

@@ -611,7 +611,7 @@ def look(
 ) -> None:
     """Find the choices that keep the bounds, as the checker's first look does, but compiled.
 
-    Nothing rests on it: what comes of it is checked.
+    No proof rests on it: its result is checked.
 
     Parameters
     ----------

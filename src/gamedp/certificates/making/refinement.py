@@ -404,7 +404,7 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
     high, rest = _two_sum(high, lost + parts[:, 1])
     below = np.where(rest < 0, np.nextafter(high, -np.inf), high)
     rest = np.where(rest < 0, np.maximum(np.nextafter((high - below) + rest, 0.0), 0.0), rest)
-    # Beyond the range of doubles, what was lost is no number; minus infinity is a bound.
+    # Beyond the range of doubles, the loss is NaN; minus infinity is a bound.
     known = np.isfinite(below)
     return np.stack([np.where(known, below, -np.inf), np.where(known, rest, 0.0)], axis=1)
 

@@ -89,7 +89,7 @@ class _Mixing:
         self.reach = reach  # a mix may be away by this many times the last change
         self.results: list[Floats] = []
         self.changes: list[Floats] = []
-        self.plain: Floats | None = None  # the result to return to if the mix is no good
+        self.plain: Floats | None = None  # the result to return to if the mix is worse
         self.last_change = np.inf
 
     def after(self, before: Floats, result: Floats, change: float) -> tuple[Floats, float]:

@@ -176,7 +176,7 @@ class ExactPolicyIteration(PreparingSolver):
             seconds=reporter.seconds,
             exact=True,
         )
-        # No finer bounds are possible, and the exact values are known: this is no error.
+        # No finer bounds are possible, and the exact values are known: this is not an error.
         close = width_of(numbers[1], numbers[2]) <= tolerance
         status = Status.SOLVED if close else Status.ROUNDING
         return attrs.evolve(

@@ -193,7 +193,7 @@ class _StrategySearch:
     def _better(self, policy: Integers, answer: _PolicyBounds) -> Integers:
         """Return the policy with choices that are certainly better in place of its own."""
         results, slack = self._results(answer.least)
-        with np.errstate(invalid="ignore"):  # an infinite value that stays infinite is no gain
+        with np.errstate(invalid="ignore"):  # an infinite value that stays infinite is not a gain
             gains = results - slack - answer.most[self.owners]
         gains[~(self.improves & (gains > 0))] = 0.0
         best = np.zeros(len(policy))

@@ -439,7 +439,7 @@ def solved_total(
         solved = direct.answer(proven=problem.is_proper)
         if solved.width <= swept.width:
             return solved
-    # It is not for lack of sweeps that these bounds are no closer.
+    # More sweeps would not bring these bounds closer.
     return attrs.evolve(swept, status=Status.ROUNDING)
 
 

@@ -367,7 +367,7 @@ def test_labels_come_back_as_they_were(folder, kind, label):
 @pytest.mark.parametrize("name", ["a[b]", "a\nb", " a", "\t"])
 def test_names_of_actions_that_would_not_be_read_are_not_written(folder, name):
     model = attrs.evolve(a_model(action_labels=[0, 1, 0, 0]), action_names=("a", name))
-    with pytest.raises(InvalidModelError, match="an action in this format has no brackets"):
+    with pytest.raises(InvalidModelError, match="allows no brackets"):
         gamedp.write_model(folder / "m.drn", model)
     assert not list(folder.glob("m.drn*"))
 

@@ -175,7 +175,7 @@ class Static(Journey):
 @pytest.mark.parametrize("kind", [Remembering, Static])
 def test_rules_that_cannot_be_followed_are_not_saved(kind, tmp_path):
     solution = solve_plainly(kind(days=1))
-    with pytest.raises(InvalidParameterError, match="nobody could tell whether they have changed"):
+    with pytest.raises(InvalidParameterError, match="changes of them could not be noticed"):
         gamedp.save(solution, tmp_path / "table")
     assert not (tmp_path / "table").exists()
 

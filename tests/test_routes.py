@@ -48,9 +48,9 @@ Lines of new capabilities, and their new files in brackets:
 SOLVERS_FLOORS = 10
 """Modules in the longest chain of imports inside `solvers`."""
 
-SHARED_CLASS_NAMES = 8
-"""Names of classes that stand in two modules or more. What formulas get is an `Answer`, too, and
-`Tables` are those of a game and those of a server."""
+SHARED_CLASS_NAMES = 2
+"""Names of classes that stand in two modules or more. `Card` is the one of Kniffel and a view;
+`OpenSpiel` a game and a program in comparisons."""
 
 BARE_ADJECTIVES = frozenset({"LARGEST", "LARGE", "PATIENCE", "MANY", "MOST", "FEW", "SMALL"})
 BARE_CONSTANTS = 0

@@ -19,7 +19,7 @@ from web_client import HOME, Client
 
 from gamedp.web import app, connections
 from gamedp.web.app import HEADERS
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +240,7 @@ def test_ten_thousand_mixed_requests(caplog):
     """Good ones are right, none is a fault, and memory does not grow."""
     resource = pytest.importorskip("resource")
     rng = random.Random(1)  # noqa: S311 - a choice of requests
-    with Client(tables=Tables(Limits(tables=8, searches=16))) as client:
+    with Client(tables=WebTables(Limits(tables=8, searches=16))) as client:
         good = {
             left: client.position("matches", line={"start": {"state": {"player": 1, "left": left}}})
             for left in range(1, 18)

@@ -21,7 +21,7 @@ from gamedp.runtime.limit import Progress
 from gamedp.web import app, jobs, positions, tables
 from gamedp.web.jobs import Jobs, Pending
 from gamedp.web.refusals import Refused
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 PATIENCE = 60.0
 
@@ -172,7 +172,7 @@ def test_without_time_left_a_table_is_served_without_lengths(monkeypatch):
         raise gamedp.NotSolvedError(message, solution)
 
     monkeypatch.setattr(tables, "remoteness", remoteness)
-    with Client(tables=Tables(Limits(lengths=7.5))) as client:
+    with Client(tables=WebTables(Limits(lengths=7.5))) as client:
         answer = client.position("matches")
         assert (answer["plies"], answer["ends"]) == (None, None)
         assert (answer["basis"]["plies"], answer["basis"]["why_no_plies"]) == (None, "time")
@@ -206,7 +206,7 @@ def test_games_wait_for_their_turn_and_too_many_are_refused(slow, monkeypatch):
     monkeypatch.setattr(jobs, "MOST_WAITING", 3)
     monkeypatch.setattr(jobs, "SHORT_TURN_SECONDS", PATIENCE)
     monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
-    with Client(tables=Tables(workers=1)) as client:
+    with Client(tables=WebTables(workers=1)) as client:
         path = "/api/games/matches/position"
         answers = [client.post(path, json={"line": {}, "parameters": {"matches": 5}})]
         assert slow.begun.acquire(timeout=PATIENCE)
@@ -257,7 +257,7 @@ def test_a_small_game_does_not_wait_for_large_ones(monkeypatch, addresses):
         go_on.set()
         return [small, *await asyncio.gather(*large)]
 
-    with Client(tables=Tables(workers=1)) as client:
+    with Client(tables=WebTables(workers=1)) as client:
         assert client._runner.run(all_of_them()) == [200] * 7
     assert tries.count(5) == 1
 
@@ -306,7 +306,7 @@ def test_the_next_turn_is_of_who_has_fewest(monkeypatch):
 
 
 def test_tables_that_nobody_asks_for_are_forgotten():
-    with Client(tables=Tables(Limits(tables=3))) as client:
+    with Client(tables=WebTables(Limits(tables=3))) as client:
         for matches in (5, 6, 7, 5, 8):
             client.position("matches", parameters={"matches": matches})
         kept = client.tables.solves._jobs
@@ -316,7 +316,7 @@ def test_tables_that_nobody_asks_for_are_forgotten():
 
 
 def test_tables_take_no_more_memory_than_they_may():
-    with Client(tables=Tables(Limits(bytes=2e6))) as client:
+    with Client(tables=WebTables(Limits(bytes=2e6))) as client:
         for matches in (100, 101, 102):
             client.position("matches", parameters={"matches": matches})
         sizes = [job.result.bytes for job in client.tables.solves._jobs.values()]
@@ -327,7 +327,7 @@ def test_tables_take_no_more_memory_than_they_may():
 
 
 def test_what_the_server_was_started_for_is_kept():
-    with Client(tables=Tables(Limits(tables=1))) as client:
+    with Client(tables=WebTables(Limits(tables=1))) as client:
         client.tables.prepare(client.games["matches"].make({}), None)
         for matches in (5, 6, 7):
             client.position("matches", parameters={"matches": matches})
@@ -344,7 +344,7 @@ def test_strangers_have_rules_compiled_for_a_few_shapes_only(monkeypatch):
         return gamedp.solve(game, **{**options, "compile": "never"})
 
     monkeypatch.setattr(tables, "solve", solve)
-    with Client(tables=Tables(Limits(shapes=1))) as client:
+    with Client(tables=WebTables(Limits(shapes=1))) as client:
         for heaps in ([1, 2], [2, 3], [1, 2, 1], [1, 1, 1, 1]):
             client.position("nim", parameters={"heaps": heaps})
         client.position("nim", parameters={"misere": False})
@@ -361,7 +361,7 @@ def test_a_search_of_further_shapes_is_not_compiled_either(monkeypatch):
         return gamedp.search(*given, **{**options, "compile": "never"})
 
     monkeypatch.setattr(tables, "search", search)
-    with Client(tables=Tables(Limits(states=3, shapes=1))) as client:
+    with Client(tables=WebTables(Limits(states=3, shapes=1))) as client:
         for heaps in ([2, 2], [2, 1], [1, 2, 2]):
             client.position("nim", parameters={"heaps": heaps}, look={"depth": 2})
     assert modes == ["auto", "auto", "never"]
@@ -408,7 +408,7 @@ def test_a_game_that_neither_can_be_solved_nor_searched_names_the_limit(monkeypa
         raise gamedp.UnsupportedProblemError(message)
 
     monkeypatch.setattr(tables, "search", refuse)
-    with Client([listed_game("large", Matches(90))], Tables(Limits(states=9))) as client:
+    with Client([listed_game("large", Matches(90))], WebTables(Limits(states=9))) as client:
         answer = client.asked("large")
     assert answer.status_code == 409
     assert answer.json()["limit"] == "states"
@@ -731,7 +731,7 @@ def test_numbers_that_json_has_not_are_no_fault():
         def after(self, state, action):
             return type(state)(1 - state.player, state.left - action)
 
-    with Client([listed_game("odd", Odd(matches=40))], Tables(Limits(states=3))) as client:
+    with Client([listed_game("odd", Odd(matches=40))], WebTables(Limits(states=3))) as client:
         answer = client.asked("odd", look=None)
     assert answer.status_code in {200, 422}
     if answer.is_success:

@@ -8,7 +8,7 @@ from play_page import address, open_actions, told_by
 from web_client import listed_game
 
 from gamedp.web.app import make_app
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -281,7 +281,7 @@ class TwoCoins:
 
 
 def test_of_several_throws_one_is_chosen_and_may_be_left(visit):
-    tables = Tables()
+    tables = WebTables()
     with served(make_app({"coins": listed_game("coins", TwoCoins())}, tables, ())) as site:
         page = visit(address("coins", hand=True), site=site)
         for leave in ("Undo", None):

@@ -13,7 +13,7 @@ from numba import njit, typeof, types
 
 from gamedp.compiler import explore_loop
 from gamedp.compiler.bridge import (
-    Record,
+    BoundRecord,
     as_field,
     as_flag,
     as_tuple,
@@ -57,7 +57,7 @@ class CompiledRules:
     @property
     def is_compiled(self) -> bool:
         """Whether numba compiles the rules: false with its JIT disabled."""
-        return isinstance(self.game.record, Record)
+        return isinstance(self.game.record, BoundRecord)
 
     def expand(self, page: RecordPointer) -> NativeFunction:
         """Return the function that writes the choices of a state to a page."""

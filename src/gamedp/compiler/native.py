@@ -32,7 +32,7 @@ from numba.extending import (
 )
 
 from gamedp.compiler.bridge import (
-    Record,
+    BoundRecord,
     RecordType,
     has_methods,
     in_place,
@@ -103,7 +103,7 @@ class RecordPointer:
     def __init__(self, record: Any, key: str = "") -> None:
         self.record = record
         self._key = key
-        if isinstance(record, Record):
+        if isinstance(record, BoundRecord):
             self.numba_type = _pointer_type(record.numba_type)
             self._memory = np.zeros(_size_of(record.numba_type) // 8 + 1, np.int64)
             self.address = int(self._memory.ctypes.data)
@@ -112,17 +112,17 @@ class RecordPointer:
     @property
     def given(self) -> Any:
         """The argument that a loop passes to native functions: the address or the record itself."""
-        return self.address if isinstance(self.record, Record) else self.record
+        return self.address if isinstance(self.record, BoundRecord) else self.record
 
     @property
     def itself(self) -> Any:
         """The argument of native functions that are called from Python."""
-        return self if isinstance(self.record, Record) else self.record
+        return self if isinstance(self.record, BoundRecord) else self.record
 
     def put(self, record: Any) -> None:
         """Write another record of the same type to this place."""
         self.record = record
-        if isinstance(record, Record):
+        if isinstance(record, BoundRecord):
             _putting(self._key)(record, self.address)
 
 

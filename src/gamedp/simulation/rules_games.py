@@ -51,7 +51,7 @@ from gamedp.simulation.rules_loop import (
     play_games,
     play_games_jit,
 )
-from gamedp.simulation.tally import Played, Playing, Tally
+from gamedp.simulation.tally import PlayedGames, Playing, Tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,7 +154,7 @@ class RulesGames(Playing):
         """Play the games with the numbers from `begin` to `end`; return their tally."""
         return self.played(begin, end).tally(self._columns)
 
-    def played(self, begin: int, end: int) -> Played:
+    def played(self, begin: int, end: int) -> PlayedGames:
         """Play the games with the numbers from `begin` to `end`.
 
         Raises
@@ -183,13 +183,13 @@ class RulesGames(Playing):
             if status != DONE:
                 self._explain(first, error)
         self._known.append(known)
-        return Played.of(page["earned"], page["paid"], page["plies"])
+        return PlayedGames.of(page["earned"], page["paid"], page["plies"])
 
-    def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
+    def played_pairs(self, begin: int, end: int) -> tuple[PlayedGames, PlayedGames]:
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
         both = self.played(2 * begin, 2 * end)
         arrays = attrs.astuple(both, recurse=False)
-        first, second = (Played(*(each[place::2] for each in arrays)) for place in (0, 1))
+        first, second = (PlayedGames(*(each[place::2] for each in arrays)) for place in (0, 1))
         return first, second
 
     def _page(self, joined: JoinedRules, begin: int, count: int) -> dict[str, Any]:

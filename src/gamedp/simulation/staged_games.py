@@ -27,7 +27,7 @@ from gamedp.runtime.workers import Workers, deal
 from gamedp.simulation import kernels
 from gamedp.simulation.kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
 from gamedp.simulation.staged_players import OwnContexts, Stage
-from gamedp.simulation.tally import Played, Playing, Tally, blocks
+from gamedp.simulation.tally import PlayedGames, Playing, Tally, blocks
 from gamedp.stages.compile import compile_staged
 from gamedp.stages.flattened import Position
 from gamedp.stages.model import StagedModel
@@ -148,24 +148,24 @@ class StagedGames(Playing):
             stop = min(first + GAMES_TOGETHER, end)
             if isinstance(self.workers, Executor):
                 with closing(deal(self.workers, self.blocks, blocks(first, stop))) as found:
-                    played = Played.joined(found)
+                    played = PlayedGames.joined(found)
             else:
                 with ThreadPoolExecutor(self.workers) as pool:
                     played = self._played(first, stop, lambda *args: list(pool.map(*args)))
             self._tally = Tally.total([self._tally, played.tally(1)])
         self._games = end
 
-    def block(self, begin: int, end: int, *, is_changed: bool = False) -> Played:
+    def block(self, begin: int, end: int, *, is_changed: bool = False) -> PlayedGames:
         """Play the games with the numbers from `begin` to `end`."""
         return self._played(begin, end, lambda *args: list(map(*args)), is_changed=is_changed)
 
-    def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
+    def played_pairs(self, begin: int, end: int) -> tuple[PlayedGames, PlayedGames]:
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
         return self.block(begin, end), self.block(begin, end, is_changed=True)
 
     def _played(
         self, begin: int, end: int, each: Callable[..., Any], *, is_changed: bool = False
-    ) -> Played:
+    ) -> PlayedGames:
         """Play the games with these numbers; `each` maps a function over parts of them."""
         streams = _streams(self._key, begin, end, in_pairs=self._in_pairs, is_changed=is_changed)
         games = _Games.begun(self.model, streams, OwnContexts.of(self.model, self._rules))
@@ -433,12 +433,12 @@ class _Games:
         """Leave some games unfinished."""
         self._goes_on[some] = False
 
-    def played(self, model: StagedModel) -> Played:
+    def played(self, model: StagedModel) -> PlayedGames:
         """Return the results of the games."""
         earned = self.earned[:, None]
         if model.has_opponents:
             earned = np.concatenate([earned, model.constant_sum - earned], axis=1)
-        return Played(earned, earned, self.plies, self._is_over)
+        return PlayedGames(earned, earned, self.plies, self._is_over)
 
 
 def _streams(

@@ -102,7 +102,7 @@ def _sum(numbers: Iterable[float]) -> float:
 
 
 @attrs.frozen(eq=False)
-class Played:
+class PlayedGames:
     """Consecutive games with N seats.
 
     Attributes
@@ -121,13 +121,13 @@ class Played:
     @classmethod
     def of(
         cls, earned: NDArray[np.float64], paid: NDArray[np.float64], plies: NDArray[np.int64]
-    ) -> Played:
+    ) -> PlayedGames:
         """Return games whose `plies` are -1 minus their number if a game was left unfinished."""
         is_over = plies >= 0
         return cls(earned, paid, np.where(is_over, plies, -1 - plies), is_over)
 
     @classmethod
-    def joined(cls, parts: Iterable[Played]) -> Played:
+    def joined(cls, parts: Iterable[PlayedGames]) -> PlayedGames:
         """Return consecutive games as one."""
         arrays = zip(*(attrs.astuple(part, recurse=False) for part in parts), strict=True)
         return cls(*map(np.concatenate, arrays))
@@ -213,7 +213,7 @@ class Playing(abc.ABC):
         """Play the games with the numbers from `begin` to `end`; return their tally."""
 
     @abc.abstractmethod
-    def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
+    def played_pairs(self, begin: int, end: int) -> tuple[PlayedGames, PlayedGames]:
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
 
     def blocks(self, calls: Iterable[tuple[int, int]]) -> Iterator[Any]:

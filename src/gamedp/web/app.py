@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gamedp.web.catalogue import Listed, Made
     from gamedp.web.jobs import Job
     from gamedp.web.plugin import Page
-    from gamedp.web.tables import Tables
+    from gamedp.web.tables import WebTables
 
 __all__ = ["make_app"]
 
@@ -150,7 +150,7 @@ def language_of(accepted: str) -> Language:
 
 def make_app(
     games: Mapping[str, Listed],
-    tables: Tables,
+    tables: WebTables,
     allowed_hosts: tuple[str, ...] = (),
     pages: Sequence[Page] = (),
 ) -> ASGIApp:
@@ -160,7 +160,7 @@ def make_app(
     ----------
     games : mapping of str to Listed
         The games on offer.
-    tables : Tables
+    tables : WebTables
     allowed_hosts : tuple of str
         Names by which browsers may know this machine, besides the local ones.
     pages : sequence of Page
@@ -319,7 +319,7 @@ class _Server:
     """The handlers of the addresses."""
 
     def __init__(
-        self, games: Mapping[str, Listed], tables: Tables, own_pages: Sequence[Page]
+        self, games: Mapping[str, Listed], tables: WebTables, own_pages: Sequence[Page]
     ) -> None:
         self._games = games
         self._tables = tables
@@ -366,7 +366,7 @@ class _Server:
         self,
         request: Request,
         kind: type[GameRequest],
-        answer: Callable[[Tables, Made, GameRequest], dict[str, Any]],
+        answer: Callable[[WebTables, Made, GameRequest], dict[str, Any]],
     ) -> Response:
         """Answer a request about a game."""
         asked = read(await _body(request), kind)
@@ -445,7 +445,7 @@ async def _answered(
 class _OwnPages:
     """The handlers of pages that games provide."""
 
-    def __init__(self, pages: Sequence[Page], tables: Tables) -> None:
+    def __init__(self, pages: Sequence[Page], tables: WebTables) -> None:
         self._pages = {page.name: page for page in pages}
         self._tables = tables
 
@@ -501,7 +501,7 @@ class _OwnPages:
 class _SharedBy:
     """The shared work of a page: :class:`gamedp.web.plugin.Shared`."""
 
-    def __init__(self, name: str, tables: Tables) -> None:
+    def __init__(self, name: str, tables: WebTables) -> None:
         self._name = name
         self._tables = tables
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import PuzzlesRequest
-    from gamedp.web.tables import Tables
+    from gamedp.web.tables import WebTables
 
 __all__ = ["puzzle_list", "puzzles_answer"]
 
@@ -51,7 +51,7 @@ FIELDS = ("state", "view", "text", "mover", "players")
 """Parts of a position that a puzzle shows; the values of actions are not among them."""
 
 
-def puzzles_answer(tables: Tables, made: Made, _request: PuzzlesRequest) -> dict[str, Any]:
+def puzzles_answer(tables: WebTables, made: Made, _request: PuzzlesRequest) -> dict[str, Any]:
     """Return the answer to `puzzles`.
 
     Raises

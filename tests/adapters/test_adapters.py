@@ -342,7 +342,7 @@ def test_names_of_a_model_of_arrays(folder):
         ({"variables": [1, 2]}, "it must be a mapping of names to arrays"),
         ({"variables": {"x": [1]}}, "variable 'x' has 1 entries, but there are 2 states"),
         ({"variables": {"x": [0.5, 1.0]}}, "variable 'x' holds float64; it must hold integers"),
-        ({"variables": {1: [1, 2]}}, "1 is no name"),
+        ({"variables": {1: [1, 2]}}, "1 cannot name"),
     ],
 )
 def test_names_that_do_not_fit_are_refused(fields, words):

@@ -290,7 +290,7 @@ def test_what_is_no_program_is_refused_at_its_place(tmp_path, text):
 
 
 REFUSED_JANI = {
-    "{": ("line 1, column 2", "no JSON"),
+    "{": ("line 1, column 2", "not JSON"),
     "[" * 100_000: ("line 1, column 1", "nested too deeply"),
     "[]": ("the model", "where an object should be"),
     '{"type": NaN}': ("line 1, column 1", "NaN is no number"),

@@ -132,7 +132,7 @@ def test_what_cannot_be_followed_is_refused(monkeypatch):
     with pytest.raises(InvalidParameterError, match="searches, and there is no search"):
         gamedp.evaluate(game, [gamedp.play.LevelPlayer(3), timid])
     monkeypatch.setattr(arguments, "MOST_POSITIONS", 20)
-    with pytest.raises(UnsupportedProblemError, match="meet more than 20 positions of StagedW"):
+    with pytest.raises(UnsupportedProblemError, match="reach more than 20 positions of StagedW"):
         gamedp.evaluate(game, [bold, timid])
 
 

@@ -109,7 +109,7 @@ class TestNumbers:
             (np.array([None] * 4), "array of object of shape"),
             (np.array(1), r"of shape \(\)"),
             (np.int64(1), r"of shape \(\)"),
-            (np.zeros((4, 1, 1), int), "is no policy"),
+            (np.zeros((4, 1, 1), int), "is not a policy"),
         ],
     )
     def test_what_is_no_policy_is_refused(self, given, words):
@@ -170,8 +170,8 @@ class TestProbabilities:
                 r"no places in state 2, of which it has \[0\]",
             ),
             ([[1.0, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]], "no labels in state 2"),
-            (np.ones((4, 1)), r"shape \(4, 1\) is no policy"),
-            (np.ones((3, 2)), r"shape \(3, 2\) is no policy"),
+            (np.ones((4, 1)), r"shape \(4, 1\) is not a policy"),
+            (np.ones((3, 2)), r"shape \(3, 2\) is not a policy"),
             ([[0, 0], [1, 0], [1, 0], [0, 0]], r"array chooses .* in 0, where the actions are"),
         ],
     )

@@ -412,7 +412,7 @@ def test_what_cannot_play_is_refused(small):
     for wrong in others:
         with pytest.raises(InvalidParameterError, match="cannot play a staged game; give the Stag"):
             gamedp.simulate(SMALL, wrong)
-    with pytest.raises(InvalidParameterError, match="is no policy"):
+    with pytest.raises(InvalidParameterError, match="is not a policy"):
         gamedp.simulate(SMALL, 7)
     for wrong, words in (
         (lambda _: 99, r"chooses 99 in Position\(context=.*, where the actions are \["),

@@ -157,7 +157,7 @@ def test_a_page_of_its_own_says_its_language():
         assert found.json()["error"].startswith("Zu viele")
         drawn = client.get("/own?lang=en", headers={**GERMAN_HEADERS, "accept": "text/html"})
         assert drawn.headers["content-type"].startswith("text/html")
-        assert "Too many ask" in drawn.text
+        assert "Too many clients ask" in drawn.text
 
 
 class Shy:

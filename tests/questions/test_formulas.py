@@ -154,7 +154,7 @@ REFUSED = {
     "Pmax=? [F[3,2] odd]": "counts from step 3 to 2",
     "Pmax=? [F<=-1 odd]": "where a number, a constant, or an expression in parentheses should be",
     "Pmax=? [F<=(0-1) odd]": "counts from step 0 to -1",
-    "Pmax=? [F<=s odd]": "s is no constant",
+    "Pmax=? [F<=s odd]": "s is not a constant",
     "Pmax=? [F<=half odd]": "1/2 is not a number of steps",
     'Pmax=? [F{"cost"}<=3 odd]': "bounds of rewards are not understood",
     "P>=2 [F odd]": "a probability is from 0 to 1",

@@ -15,7 +15,7 @@ find what the difference of the stores can be made so many moves ahead. It searc
 once and keeps no table.
 
 How many positions a proof takes is a row of its own, for boards that were solved in print with the
-same means: endgame tables, transposition cutoffs and bounds from the stones in play.
+same means: tables of endings, transposition cutoffs and bounds from the stones in play.
 """
 
 from __future__ import annotations

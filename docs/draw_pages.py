@@ -21,7 +21,7 @@ from gamedp.games.kniffel.page import page as kniffel
 from gamedp.games.wubbel import Hold, Wubbel
 from gamedp.web.app import make_app
 from gamedp.web.catalogue import from_registry
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
@@ -105,7 +105,7 @@ def draw(browser: Browser, home: str, theme: str) -> None:
 
 
 if __name__ == "__main__":
-    tables = Tables()
+    tables = WebTables()
     listed = {name: from_registry(name) for name in GAMES}
     with served(make_app(listed, tables, (), [kniffel])) as home, chromium() as browser:
         for theme in ("light", "dark"):

@@ -25,7 +25,7 @@ import attrs
 from gamedp.cli.players import checked_solution
 from gamedp.web.catalogue import Listed, from_registry, made
 from gamedp.web.export import export
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 GAMES: dict[str, dict[str, Any]] = {"matches": {}, "nim": {"misere": False}, "wubbel": {"goal": 10}}
 FIGURES: dict[str, dict[str, Any]] = {"wubbel": {}}  # too large to be played without a server
@@ -140,7 +140,7 @@ def run_page(page: str, pictures: Path) -> list[Listed]:
 
 
 def _export(listed: Sequence[Listed], folder: Path) -> None:
-    tables = Tables()
+    tables = WebTables()
     for each in listed:
         tables.prepare(each.make({}), None)
     export(listed, tables, folder)

@@ -295,8 +295,9 @@ table.holds("    p-value of their totals", "-", f"{p_value:.2f}", p_value > 0.00
 # Two players. Who wants to win plays otherwise than for points. What is gained lies between what
 # the advice reaches and what somebody would who knew the opponent's result beforehand.
 
-mine, his = Card.of("- 8 9 16 15 - 15 9 25 30 40 - 20"), Card.of("3 8 9 16 15 24 - 9 25 30 40 0 -")
-duel = Duel.of(mine, his, solution=solution)
+mine = Card.of("- 8 9 16 15 - 15 9 25 30 40 - 20")
+other = Card.of("3 8 9 16 15 24 - 9 25 30 40 0 -")
+duel = Duel.of(mine, other, solution=solution)
 table.holds(
     "two cards: wins who plays for points", "-",
     f"{duel.for_points:.6f}",

@@ -1,4 +1,4 @@
-"""How much more often wins at Kniffel who plays to win, against one who plays for points?
+"""How much more often a player who plays Kniffel to win beats one who plays for points.
 
 Both play for points until a few boxes are free on each card; from there on, one of them plays to
 win. Two points players who take turns at beginning each win half of the games, so half plus the

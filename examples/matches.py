@@ -39,7 +39,7 @@ for move, (left, taken) in enumerate(played):
     position = MatchesState(player=0, left=left)
     winning = [entry.action for entry in solution.action_values(position) if entry.value > 0]
     brother_moves = move % 2 == 0
-    # Each of the brother's takes is the only one that wins, and he leaves nothing to win.
+    # Each of the brother's takes is the only one that wins, and leaves nothing to win.
     table.agrees(
         f"{left} left, {'the brother' if brother_moves else 'the narrator'} takes {taken}: winning",
         [taken] if brother_moves else [],

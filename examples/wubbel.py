@@ -163,13 +163,13 @@ gain = (1 - at_start.T) - at_start
 table.known("the most that a pass is worth above a roll", -0.0436, round(gain.max(), 4))
 
 
-# The variant with a grace point for a six. No position comes again, so that one pass from the end
+# The variant with a grace point for a six. No position recurs, so that one pass from the end
 # gives every value.
 
 grace = gamedp.solve(Wubbel(grace=True), tolerance=1e-10)
 even = State(player=0, own=42, opponent=42, turn=0)
 
-table.agrees("grace point: no position comes again", True, grace.model.structure.is_acyclic)
+table.agrees("grace point: no position recurs", True, grace.model.structure.is_acyclic)
 table.known("    P(0,0,0)", 0.5428903381442385, grace.value(start), 1e-12)
 table.known("    P(42,42,0)", 0.7051077003308542, grace.value(even), 1e-12)
 

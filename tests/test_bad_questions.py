@@ -45,7 +45,7 @@ def sound_model(**changes):
         (lambda: gamedp.FiniteHorizon(math.nan), "horizon is nan"),
         (lambda: gamedp.FiniteHorizon(3, allowed=[1]), "allowed needs target"),
         (lambda: gamedp.FiniteHorizon(3, target="aim"), "'aim' is not a set of states"),
-        (lambda: gamedp.FiniteHorizon(3, target=[1], final=[1]), "final does not go with target"),
+        (lambda: gamedp.FiniteHorizon(3, target=[1], final=[1]), "cannot be combined with target"),
         (lambda: gamedp.Discounted("a lot"), "discount is 'a lot'"),
         (lambda: gamedp.Discounted(None), "discount is None"),
         (lambda: gamedp.Discounted(math.nan), "discount is nan"),

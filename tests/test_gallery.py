@@ -37,11 +37,11 @@ def test_no_page_is_without_figures(playable):
 def test_each_section_says_what_one_learns_and_ends_with_an_exercise(name):
     text = (GALLERY / f"{name}.md").read_text(encoding="utf-8")
     _, *sections, beside = re.split(r"^## ", text, flags=re.MULTILINE)
-    assert beside.startswith("Beside what is printed")
+    assert beside.startswith("Compared with the printed numbers")
     assert len(sections) >= 4
     for section in sections:
         title, *paragraphs = section.strip().split("\n\n")
-        assert "\nWhat one learns: " in section, title
+        assert "\nWhat you learn: " in section, title
         assert paragraphs[-1].startswith("*Exercise.* "), title
         assert "published.append(" in section, title
 

@@ -24,36 +24,33 @@ MODEL_TO_BOUNDS, GAME_TO_SOLUTION = 27, 39
 """Files of which functions run from a model to its bounds, and from a game to its solution."""
 
 FILES, CODE_LINES, CODE_LINES_OF_THE_CORE = 399, 72_581, 61_224
-"""In the package; the core is all but the command line, the pages and Kniffel. Comparisons of
-methods, with their command and picture, brought 1,530 lines in 10 files. What results say of
-themselves, which the command line said before, lies with them: 190 lines. That the first parameter
-may follow a game's name took 18. Environments of Gymnasium as games brought 200 lines in two files.
-Formats of files as plugins, and what checks one, brought 96 lines in one file.
-Packages written by `gamedp new`, and checks by name, brought 320 lines in two files.
-Environments and programs of other libraries made of games brought 310 lines in five files; policies
-as text, columns of evaluations and traces, boards as pictures and `gamedp plot` 900 in five; games
-of OpenSpiel 400 in two; rewards of outcomes 160, and two players with payoffs of their own 60;
-values on boards, rules and presets on the page 160; games as those of OpenSpiel, and its methods
-in comparisons, 260 in one file. Steps, patterns and puzzles brought 480 in one file; actions of any
-hashable kind and dataclasses as states, 320; puzzles of Kniffel and of games with more players, 130
-in one file; that those of one game differ, 13. Targets within a horizon brought 66. Programs
-in the PRISM language and in JANI brought 3,300 in eleven files, formulas and what answers them
-1,900 in ten; tables of all positions on disk, tier by tier, 820 in seven; their blocks, workers
-and command 460 in two. How Mancala ends, and how far puzzles are, took 50; values at the end of a
-horizon 100, files of properties 85, lines of files that are made when asked for 40; the readers of
-programs and formulas gave back 180. States in the order of the sweeps took 70;
-threads that fill tables of whole numbers, and a temporary folder for tables, took 30 of the core,
-which the command for endings gave back; what they refuse took 100. Averages and small models with
-fewer calls of kernels took 70; large components without copies 25.
-Games and tournaments dealt to executors brought 62 in one file, which tables share.
+"""In the package; the core is all but the command line, the pages and Kniffel.
+
+Lines of new capabilities, and their new files in brackets:
+
+- programs: PRISM and JANI 3,300 (11), formulas and their answers 1,900 (10), files of properties
+  85, lines of files made on request 40, shared readers -180;
+- comparisons of methods, with command and picture: 1,530 (10);
+- tables on disk: tiers 820 (7), blocks, workers and command 460 (2), refusals 100, threads 30;
+- other libraries: Gymnasium 200 (2), OpenSpiel 400 (2), games made into theirs 310 (5), and into
+  OpenSpiel's, with its methods in comparisons 260 (1);
+- output: policies as text, columns, pictures of boards and `gamedp plot` 900 (5), results that
+  describe themselves 190, a parameter after a game's name 18;
+- pages: steps, patterns and puzzles 480 (1), puzzles of Kniffel and of more players 130 (1), that
+  differ 13, their distance and Mancala's end 50, values on boards, rules and presets 160;
+- plugins: `gamedp new` and checks by name 320 (2), formats of files 96 (1);
+- rules: any hashable action, dataclasses 320, rewards of outcomes 160, two players' own payoffs 60,
+  values at the end of a horizon 100, targets within one 66;
+- speed: states in the order of the sweeps 70, fewer calls of kernels 70, components without copies
+  25, games and tournaments on executors 62 (1).
 """
 
 SOLVERS_FLOORS = 10
 """Modules in the longest chain of imports inside `solvers`."""
 
-SHARED_CLASS_NAMES = 8
-"""Names of classes that stand in two modules or more. What formulas get is an `Answer`, too, and
-`Tables` are those of a game and those of a server."""
+SHARED_CLASS_NAMES = 2
+"""Names of classes that stand in two modules or more. `Card` is the one of Kniffel and a view;
+`OpenSpiel` a game and a program in comparisons."""
 
 BARE_ADJECTIVES = frozenset({"LARGEST", "LARGE", "PATIENCE", "MANY", "MOST", "FEW", "SMALL"})
 BARE_CONSTANTS = 0
@@ -106,7 +103,7 @@ print(json.dumps({name: files_of(work) for name, work in works.items()}))
 ROUTES = {
     "solve": "From a model to the bounds of a position, `gamedp.solve(model).bounds()`",
     "search": "From a position to its value some moves ahead, `gamedp.search(game, depth=3)`",
-    "evaluate": "From two policies to what they are worth, `gamedp.evaluate(game, policies)`",
+    "evaluate": "From two policies to their values, `gamedp.evaluate(game, policies)`",
     "certify": "From a solution to its proof, `gamedp.verify(model, gamedp.certify(solution))`",
 }
 
@@ -130,7 +127,7 @@ def written(routes):
     lines = []
     for name, title in ROUTES.items():
         known = set(routes["solve"]) if name != "solve" else set()
-        besides = ", besides files of the first way" if known & set(routes[name]) else ""
+        besides = ", in addition to files of the first route" if known & set(routes[name]) else ""
         lines += [f"{title}{besides}:", ""]
         for file in (file for file in routes[name] if file not in known):
             path = PACKAGE / file

@@ -182,7 +182,7 @@ class SearchInterrupted(KeyboardInterrupt):
     """
 
     def __init__(self, result: Any) -> None:
-        super().__init__("the search was interrupted; what is known is the result of this error.")
+        super().__init__("the search was interrupted; .result on this error has what is known.")
         self.result = result
 
 

@@ -2,9 +2,9 @@
 
 A view describes the content of a picture, not its drawing: the page in the browser draws shapes,
 the terminal letters (`str` of a view). It is plain data of bounded size, and needs no other part of
-this library. `spots` says which part of the picture plays which action, an integer, or the place of
-the action among those of the state if some are no integers; the place of a part is a
-tuple of whole numbers from 0, which each class explains.
+this library. `spots` says which part of the picture plays which action: the action itself if it is
+an integer, else its place among the actions of the state. The place of a part is a tuple of whole
+numbers from 0, which each class explains.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MOST_LETTERS = 20_000
 MAX_BROWSER_INTEGER = 2**53 - 1
 """The largest number that a browser holds exactly."""
 
-DRAWN = 40
+MAX_STROKES = 40
 """Largest number of strokes of a heap or a bar in the terminal, if they fit."""
 
 COLUMNS = 80
@@ -158,7 +158,7 @@ class _Picture:
             raise _refused(self, f"spots has {len(spots):,} entries; the most is {MOST_PARTS:,}")
         for action, place in spots.items():
             if not _is_whole(action, -MAX_BROWSER_INTEGER):
-                raise _refused(self, f"spots names the action {shown(action)}, no whole number")
+                raise _refused(self, f"spots names {shown(action)}, which is not a whole number")
             if not self._has(place):
                 problem = f"spots puts action {action} at {shown(place)}, and there is no such part"
                 raise _refused(self, problem)
@@ -241,7 +241,7 @@ class Heaps(_Picture):
         """Return a line for each heap, with a stroke for each that is there."""
         most, first = max(self.counts, default=0), len(str(len(self.counts)))
         room = max(columns - first - len(str(most)) - 4, 1)
-        for gap, limit in ((" ", DRAWN), ("", DRAWN), ("", max(room - 4, 1))):
+        for gap, limit in ((" ", MAX_STROKES), ("", MAX_STROKES), ("", max(room - 4, 1))):
             strokes = [_strokes(count, gap, limit) for count in self.counts]
             width = max(map(len, strokes), default=0)
             if width <= room:
@@ -569,7 +569,7 @@ class Scores(_Picture):
         first = max((len(row[0]) for row in self.rows), default=0)
         numbers = [" + ".join(map(str, parts)) for _, *parts in self.rows]
         room = columns - first - max(map(len, numbers), default=0) - 4
-        width = max(min(room, DRAWN), 5)
+        width = max(min(room, MAX_STROKES), 5)
         lines = []
         for (name, *parts), known in zip(self.rows, numbers, strict=True):
             bar, total = "", 0
@@ -677,10 +677,10 @@ class Pattern:
         _check_sequence(self, "row", pairs, "(name, state) pairs")
         for pair in pairs:
             if not (isinstance(pair, tuple) and len(pair) == 2):
-                raise _refused(self, f"row has {shown(pair)}, which is no (name, state) pair")
+                raise _refused(self, f"row has {shown(pair)}, which is not a (name, state) pair")
             _check_text(self, "row", pair[0])
         if not (self.here is None or _is_place((self.here,), len(self.row))):
-            raise _refused(self, f"here is {shown(self.here)}, which is no place in the row")
+            raise _refused(self, f"here is {shown(self.here)}, which is not a place in the row")
 
 
 def to_plain(view: View) -> dict[str, Any]:
@@ -710,7 +710,7 @@ def to_plain(view: View) -> dict[str, Any]:
     """
     if type(view) not in KINDS:
         names = ", ".join(kind.__name__ for kind in KINDS)
-        message = f"{shown(view)} is no view; a view is one of gamedp.views: {names}."
+        message = f"{shown(view)} is not a view; a view is one of gamedp.views: {names}."
         raise TypeError(message)
     fields = {
         field.name: _as_lists(getattr(view, field.name))

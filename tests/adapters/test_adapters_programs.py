@@ -231,7 +231,7 @@ REFUSED = {
     ),
     "mdp module m x : [2..1]; endmodule": ("line 1, column 14", "[2..1] of 'x' is empty"),
     "mdp module m x : [0..1] init 2; endmodule": ("line 1, column 30", "starts with 2"),
-    "mdp module m x : [0..y]; endmodule": ("line 1, column 22", "'y' is no constant"),
+    "mdp module m x : [0..y]; endmodule": ("line 1, column 22", "'y' is not a constant"),
     "mdp module m x : [0..1]; [] true -> 1/x : true; endmodule": ("line 1, column 38", "zero"),
     "mdp module m x : [0..2]; [] true -> 2-x : true; endmodule": (
         "line 1, column 38", "a probability is 2 in the state {'x': 0}",
@@ -290,13 +290,13 @@ def test_what_is_no_program_is_refused_at_its_place(tmp_path, text):
 
 
 REFUSED_JANI = {
-    "{": ("line 1, column 2", "no JSON"),
+    "{": ("line 1, column 2", "not JSON"),
     "[" * 100_000: ("line 1, column 1", "nested too deeply"),
     "[]": ("the model", "where an object should be"),
     '{"type": NaN}': ("line 1, column 1", "NaN is no number"),
     '{"type": 1' + "0" * 2000 + "}": ("line 1, column 1", "at most 1,000 digits"),
     jani([automaton("a", ["l"], [STEP])], variables=[X], kind="ctmc"): ("type", "'ctmc' is not"),
-    jani([automaton("a", ["l"], [STEP])]): ("automata.a.edges[0]", "'x' is no constant"),
+    jani([automaton("a", ["l"], [STEP])]): ("automata.a.edges[0]", "'x' is not a constant"),
     jani([automaton("a", ["l"], [edge("l", None, ("m", {}, None))])]): (
         "automata.a.edges[0].destinations[0]", "no location 'm'",
     ),

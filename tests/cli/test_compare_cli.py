@@ -111,7 +111,7 @@ def test_bytes_with_a_letter(text, number):
     [
         ((), "name a game"),
         (("matches", "--solvers", "nothing"), "solver or searcher"),
-        (("matches", "--max-bytes", "4X"), "'4X' is no number of bytes, such as 4e9 or 4G"),
+        (("matches", "--max-bytes", "4X"), "'4X' is not a number of bytes, such as 4e9 or 4G"),
         (("matches", "--sizes", "most"), "--sizes"),
         (("matches", "--sizes", "size=3"), "parameter of Matches"),
         (("matches", "nim", "--sizes", "matches=3"), "one game"),

@@ -158,7 +158,7 @@ def test_staged_games_are_simulated_by_their_solution(run, run_json):
     assert found["outcomes"][0][f"{exact.quantile(0.5):.1f}"] == same.count(exact.quantile(0.5))
     _, out, _ = run(*asked, "best", "--threads", 2)
     assert f"{same.means[0]:.10g}   for best" in out
-    assert "totals as far off or farther" in out
+    assert "at most the probability of such a deviation" in out
     _, out, _ = run(*asked, "optimal", "--width", 100)
     assert "with 0.95 confidence, at look 1, approximate" in out
     random = run_json(*asked, "random")
@@ -210,7 +210,7 @@ def test_players_of_a_staged_game_are_compared_in_pairs(run_json):
 def test_a_staged_game_whose_totals_are_not_whole_is_set_beside_its_value(run):
     game = f"{Path(staged_games.__file__)}:Journey"
     _, out, _ = run("simulate", game, "--players", "optimal,optimal", "--games", 300, "--seed", 5)
-    assert "games as far off or farther are so likely, if the exact value is right" in out
+    assert "probability of a deviation at least this large if the exact value is correct" in out
     _, out, _ = run("simulate", game, "--players", "optimal,optimal", "--max-plies", 1)
     assert "p-value" not in out
 

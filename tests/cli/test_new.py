@@ -55,11 +55,11 @@ def test_json(run_json, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["My Game"], "'My Game' is no name for a new game; choose one of small letters"),
-        (["../up"], "'../up' is no name for a new game"),
-        (["1st"], "'1st' is no name"),
-        (["a--b", "--solver"], "'a--b' is no name for a new solver"),
-        (["ä"], "'ä' is no name"),
+        (["My Game"], "'My Game' cannot be the name of a new game; choose one of small letters"),
+        (["../up"], "'../up' cannot be the name of a new game"),
+        (["1st"], "'1st' cannot be"),
+        (["a--b", "--solver"], "'a--b' cannot be the name of a new solver"),
+        (["ä"], "'ä' cannot be"),
         (["none"], "the class of none would be None, which is taken; choose another name."),
         (["state"], "the class of state would be State, which is taken"),
         (["wubbel"], "there is a game wubbel already, as `gamedp games` tells"),

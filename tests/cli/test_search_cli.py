@@ -41,7 +41,7 @@ def words_of(out):
 
 @pytest.fixture(autouse=True)
 def no_endings_kept(monkeypatch, tmp_path):
-    """Let endgame tables that other tests have made be of no use here."""
+    """Let tables that other tests have made be of no use here."""
     monkeypatch.setattr("gamedp.storage.kept.cache_directory", lambda: tmp_path)
 
 
@@ -387,7 +387,7 @@ class Round:
             ((*SMALL, "--depth=0"), 2, "depth is 0"),
             ((*SMALL, "--depth=3", "--searcher=alphabeta"), 2, "did you mean 'alpha-beta'?"),
             ((*SMALL, "--depth=3", "--option=deep=1"), 2, "option of alpha-beta called 'deep'"),
-            ((*SMALL, "--depth=3", "--option=depth=4"), 2, "says again"),
+            ((*SMALL, "--depth=3", "--option=depth=4"), 2, "repeats another"),
             ((*SMALL, "--depth=3", "--endings=-1"), 2, "--endings is -1"),
             ((*SMALL, "--depth=3", "--endings-folder=x"), 2, "--endings-folder needs --endings"),
             ((*SMALL, "--depth=3", "--searcher=minimax", "--endings=3"), 2, "has no --endings"),

@@ -428,7 +428,7 @@ class TestCards:
                 "the last rounds of these",
             ),
             (lambda card: Duel.of(card, card, draw=2.0), "draw must lie between 0 and 1"),
-            (lambda card: duel_of(card, card).endgame(opponent_goal="fun"), "not for 'fun'"),
+            (lambda card: duel_of(card, card).endgame(opponent_goal="fun"), "not 'fun'"),
             (
                 lambda card: duel_of(card, card).endgame(opponent_to_move=True).best("11111", 1),
                 "not mine",
@@ -456,15 +456,15 @@ def test_words_for_people():
     assert turn.render(start) == "before the turn"
     assert [turn.action_name(start, action) for action in turn.actions(start)] == [
         "my turn",
-        "his turn",
+        "the opponent's turn",
     ]
     ((_, his),) = turn.outcomes(start, 1)
-    assert turn.render(his) == "his turn, throw 1 of 2: - on the table, 2 to roll"
+    assert turn.render(his) == "the opponent's turn, throw 1 of 2: - on the table, 2 to roll"
     assert turn.action_name(his, 0) == "roll a die"
     ending = small_duel(*SHEETS[0]).endgame()
     stage = ending.game.stage()
     result = next(after for _, after in stage.outcomes(start, 1))
-    assert stage.render(result).startswith("he has earned ")
+    assert stage.render(result).startswith("the opponent has earned ")
     duel = small_duel(*SHEETS[0])
     game = duel._solved.model.rules.game
     assert game.render(game.initial_state()).startswith("0 points earned; free: Einser, Zweier")

@@ -1,4 +1,4 @@
-"""A made-up game whose positions shed tier, for endgame tables; and what it does wrong."""
+"""A made-up game whose positions shed tier, for tables; and what it does wrong."""
 
 from typing import NamedTuple
 

@@ -6,7 +6,7 @@ import httpx
 
 from gamedp.web.app import make_app
 from gamedp.web.catalogue import Listed, from_registry, made
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 HOME = "http://127.0.0.1"
 
@@ -24,7 +24,7 @@ class Client:
             each.name: each
             for each in (from_registry(game) if isinstance(game, str) else game for game in games)
         }
-        self.tables = Tables() if tables is None else tables
+        self.tables = WebTables() if tables is None else tables
         self.app = make_app(self.games, self.tables, allowed_hosts, pages)
         self._runner = asyncio.Runner()
 

@@ -162,7 +162,7 @@ def test_what_cannot_be_read_is_named_with_its_place(text, place, words):
         ("true = 1", "column 8", "true or false"),
         ("2 ? 1 : 2", "column 1", "true or false"),
         ("true ? 1 : false", "column 6", "one value here is a number"),
-        ("x + 1", "column 1", "'x' is no constant"),
+        ("x + 1", "column 1", "'x' is not a constant"),
         ('"goal"', "column 1", 'label "goal"'),
         ("pow(2, 1000000)", "column 1", "too large"),
         ("pow(2, -1)", "column 1", "no value"),

@@ -166,5 +166,5 @@ def test_survival_curves_are_what_was_found():
     for curves in ((), (most, short)):
         with pytest.raises(InvalidParameterError, match="one curve or more"):
             plot_survival(*curves)
-    with pytest.raises(InvalidParameterError, match=r"3 is no gamedp\.policies\.Survival"):
+    with pytest.raises(InvalidParameterError, match=r"3 is not a gamedp\.policies\.Survival"):
         plot_survival(most, 3)

@@ -103,7 +103,7 @@ def test_each_rule_that_is_broken_is_named(monkeypatch, habit, rules, detail):
 
 
 def test_only_programs_are_checked():
-    for player, games, part in [(hold, 1, "no program"), (Program("a"), 0, "games is 0")]:
+    for player, games, part in [(hold, 1, "not a program"), (Program("a"), 0, "games is 0")]:
         with pytest.raises(InvalidParameterError, match=part):
             check_program(Wubbel(), player, games=games)
 

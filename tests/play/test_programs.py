@@ -38,7 +38,7 @@ HASTY = {"seconds": 0.2, "margin": 0.1, "increment": 0, "start_seconds": 300}
 """Time for those that lose on it."""
 
 FAULTS = {
-    "crash": ("disconnect", "exit status 1. Its last words: 'out of ideas'"),
+    "crash": ("disconnect", "exit status 1. Its last output: 'out of ideas'"),
     "signal": ("disconnect", "It has ended with signal "),
     "hang": ("time", "no answer within"),
     "nonsense": ("protocol error", "which is not JSON"),

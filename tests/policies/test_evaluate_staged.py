@@ -127,12 +127,12 @@ def test_what_cannot_be_followed_is_refused(monkeypatch):
         gamedp.evaluate(game, [solved(StagedWubbel(4))] * 2)
     with pytest.raises(InvalidParameterError, match=r"chooses 99 in Position\(context=.*, where"):
         gamedp.evaluate(game, [lambda _: 99, timid])
-    with pytest.raises(InvalidParameterError, match=r"the probabilities of .* are none"):
+    with pytest.raises(InvalidParameterError, match=r"probabilities of .* are invalid"):
         gamedp.evaluate(game, [lambda _: {0: np.nan}, timid])
     with pytest.raises(InvalidParameterError, match="searches, and there is no search"):
         gamedp.evaluate(game, [gamedp.play.LevelPlayer(3), timid])
     monkeypatch.setattr(arguments, "MOST_POSITIONS", 20)
-    with pytest.raises(UnsupportedProblemError, match="meet more than 20 positions of StagedW"):
+    with pytest.raises(UnsupportedProblemError, match="reach more than 20 positions of StagedW"):
         gamedp.evaluate(game, [bold, timid])
 
 

@@ -100,7 +100,7 @@ class TestNumbers:
             ([-2, 0, 0, -1], r"no places in state 0, of which it has \[0, 1\]: -2"),
             ([10**8, 0, 0, -1], "100000000"),
             (np.array([2**63, 0, 0, 0], np.uint64), "9223372036854775808"),
-            ([1, 0, 0], r"an array of int64 of shape \(3,\) is no policy of this model"),
+            ([1, 0, 0], r"an array of int64 of shape \(3,\) is not a policy of this model"),
             (
                 [1.0, 0.0, 0.0, 0.0],
                 r"array of float64 of shape \(4,\).* shape \(4, 2\), or .*\(5,\)",
@@ -109,7 +109,7 @@ class TestNumbers:
             (np.array([None] * 4), "array of object of shape"),
             (np.array(1), r"of shape \(\)"),
             (np.int64(1), r"of shape \(\)"),
-            (np.zeros((4, 1, 1), int), "is no policy"),
+            (np.zeros((4, 1, 1), int), "is not a policy"),
         ],
     )
     def test_what_is_no_policy_is_refused(self, given, words):
@@ -121,7 +121,7 @@ class TestNumbers:
             Policy.from_array(SMALL, [1, 3, 4, -1], "places")
         with pytest.raises(InvalidParameterError, match="must be one of choices, places, labels"):
             Policy.from_array(SMALL, [1, 3, 4, -1], "actions")
-        with pytest.raises(InvalidParameterError, match="is no policy of this model"):
+        with pytest.raises(InvalidParameterError, match="is not a policy of this model"):
             Policy.from_array(SMALL, np.ones((4, 2)), "choices")
 
 
@@ -170,8 +170,8 @@ class TestProbabilities:
                 r"no places in state 2, of which it has \[0\]",
             ),
             ([[1.0, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]], "no labels in state 2"),
-            (np.ones((4, 1)), r"shape \(4, 1\) is no policy"),
-            (np.ones((3, 2)), r"shape \(3, 2\) is no policy"),
+            (np.ones((4, 1)), r"shape \(4, 1\) is not a policy"),
+            (np.ones((3, 2)), r"shape \(3, 2\) is not a policy"),
             ([[0, 0], [1, 0], [1, 0], [0, 0]], r"array chooses .* in 0, where the actions are"),
         ],
     )

@@ -301,7 +301,7 @@ def test_what_is_too_close_to_tell(objective):
     model = round_trip(0.1, -0.1 * (1 + 2e-16))
     with pytest.raises(
         gamedp.UnsupportedProblemError,
-        match=r"around state 0, unless these surely add up .* 0, or too close to 0 to tell",
+        match=r"around state 0, unless their sum surely grows .* 0, or too close to 0 to tell",
     ):
         gamedp.solve(model, objective, gamedp.solvers.IntervalIteration())
 

@@ -547,7 +547,7 @@ def test_swapped_starts_of_a_discounted_game_are_refused():
     model = model_of([(0.0, {1: 1.0})], 1.0, initial=[(0.5, 0), (-0.5, 0)], num_players=2,
                      constant_sum=1.0)  # fmt: skip
     assert not model.has_swaps
-    with pytest.raises(gamedp.UnsupportedProblemError, match="does not go with constant_sum"):
+    with pytest.raises(gamedp.UnsupportedProblemError, match="be combined with constant_sum"):
         gamedp.solve(model, gamedp.Discounted(0.5))
     assert gamedp.solve(model).value() == 0.5
 

@@ -278,7 +278,7 @@ def test_labels_of_a_model_and_actions_of_its_rules():
     assert [model.action_label(action) for action in model.actions] == [0, 1, 2]
     assert model.action_label((2, 3)) == 1  # a tuple that equals a named tuple finds it
     assert model.action_name(Move(2, 3), Place(0, -1)) == "Move(row=2, column=3)"
-    with pytest.raises(UnknownNameError, match=r"'stay' is no action of this model; its"):
+    with pytest.raises(UnknownNameError, match=r"'stay' is not an action of this model; its"):
         model.action_label("stay")
     plain = solved(4, 5).model
     assert plain.action_label(np.int8(5)) == 5
@@ -388,7 +388,7 @@ def test_the_length_of_play_counts_some_actions():
     found = gamedp.policies.greatest_survival(model, 2, actions=["roll"])
     assert found.actions == ("roll",)
     assert found.bounds(1) == gamedp.policies.greatest_survival(model, 1).bounds(1)
-    with pytest.raises(InvalidParameterError, match="'stay' is no action of this model"):
+    with pytest.raises(InvalidParameterError, match="'stay' is not an action of this model"):
         gamedp.policies.greatest_survival(model, 2, actions=["stay"])
 
 

@@ -270,7 +270,7 @@ FORGOTTEN = r"is_terminal\(state\) is false in all 5 states, as play can go Roun
 def test_a_forgotten_end_is_warned_of():
     """Else the answer is 0.0, proven."""
     for asked in (gamedp.solve, gamedp.explain, check_game):
-        with pytest.warns(RuntimeWarning, match=FORGOTTEN + "Is an end forgotten"):
+        with pytest.warns(RuntimeWarning, match=FORGOTTEN + "Is an end missing"):
             asked(Endless())
     model = gamedp.compile(Endless(), compile="never")
     for objective in (None, gamedp.Discounted(0.5), gamedp.FiniteHorizon(3)):

@@ -435,7 +435,7 @@ class WrongHeaps(TwoHeaps):
 
 def test_contexts_that_are_not_symmetric_are_refused():
     solution = gamedp.solve(WrongHeaps(), tolerance=1e-10, compile="never")
-    words = r"Heaps\(player=1, first=2, second=3\) is worth .* second=2\), which canonical\(\) says"
+    words = r"first=2, second=3\) has the value .* second=2\), which canonical\(\) says"
     with pytest.raises(gamedp.InvalidModelError, match=words):
         solution.best_actions(Heaps(1, 2, 3), Pick(0, 0))
 

@@ -568,7 +568,7 @@ def test_wrong_rules_are_named_when_compiled(kind, error):
 
 
 def test_a_game_without_an_end_asks_for_a_depth():
-    with pytest.raises(gamedp.UnsupportedProblemError, match=r"can come again.* depth"):
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"can recur.* depth"):
         gamedp.searchers.Expectiminimax().search(Wubbel(goal=10), compile="never")
 
 

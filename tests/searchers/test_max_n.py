@@ -217,7 +217,7 @@ def test_a_game_that_is_over_has_its_payoffs():
 
 
 def test_a_game_without_an_end_asks_for_a_depth():
-    with pytest.raises(gamedp.UnsupportedProblemError, match=r"can come again.* depth"):
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"can recur.* depth"):
         gamedp.searchers.MaxN().search(Wubbel(goal=10), compile="never")
     assert gamedp.searchers.MaxN(depth=2).search(Wubbel(goal=10), compile="never").status is (
         gamedp.Status.DEPTH_LIMIT

@@ -147,7 +147,7 @@ def test_mancala(majority_stop):
         assert (result.upper < 0) == (value < 0)
 
 
-def test_endgame_tables_shorten_the_way():
+def test_tables_shorten_the_way():
     game = Mancala(pits=4, stones=2)
     tables = gamedp.tables.tabulate(game, last_tier=8)
     with_tables, without = ask(game, endings=tables), ask(game)
@@ -215,7 +215,7 @@ class Halving(Forward):
         (Faulty(1, 6, fault=CROSSED), r"value_range\(Node\(.*layer=2.*, 1\) is \(1\.0, 0\.0\)"),
         (Faulty(1, 6, fault=GUESSLESS), r"heuristic\(Node\(.*layer=2.* is inf"),
         (Faulty(1, 6, fault=NOBODYS), r"player\(Node\(.*layer=2.* 2"),
-        (Halving(1, 6), r"settled and the endgame tables contradict each other in Node"),
+        (Halving(1, 6), r"settled and the tables contradict each other in Node"),
     ],
     ids=["range", "heuristic", "player", "settled"],
 )

@@ -15,7 +15,7 @@ EVERY = 400 if config.DISABLE_JIT else 97
 
 @attrs.frozen
 class EndsForSure(type(noughts_and_crosses())):
-    """The same game, which says that no position comes again."""
+    """The same game, which says that no position recurs."""
 
     acyclic = True
 

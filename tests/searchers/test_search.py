@@ -563,7 +563,7 @@ def test_one_best_action_leaves_open_what_is_not_known_of_the_others(pits, stone
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="it is about compiled rules")
-def test_a_search_without_endgame_tables_hands_on_no_fields_of_theirs():
+def test_a_search_without_tables_hands_on_no_fields_of_theirs():
     """Every call of a method copies all fields, an array's as many words."""
     game = Mancala(pits=2, stones=2)
     rules, state = Rules(game), game.initial_state()

@@ -48,7 +48,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_games_do_not_depend_on_the_workers(way, pool, monkeypatch):
     monkeypatch.setattr(tally, "BLOCK", BLOCK)
-    monkeypatch.setattr(staged_games, "TOGETHER", 4 * BLOCK)
+    monkeypatch.setattr(staged_games, "GAMES_TOGETHER", 4 * BLOCK)
 
     def numbers(**more):
         return repr(attrs.asdict(WAYS[way](**more)))

@@ -186,7 +186,7 @@ class Taking:
 
 def test_rules_are_not_asked_where_contexts_go_on_otherwise_than_those_that_represent_them():
     assert gamedp.solve(Taking(), compile="never").value() == 29.0
-    with pytest.raises(InvalidModelError, match=r"do not go on alike.*Leave canonical\(\) out"):
+    with pytest.raises(InvalidModelError, match=r"continue differently.*Leave canonical\(\) out"):
         gamedp.simulate(
             Taking(), lambda at: int(at.context.one < at.context.other), games=5, seed=1,
             compile="never",

@@ -72,7 +72,7 @@ def test_games_depend_neither_on_threads_nor_on_slices(monkeypatch):
     monkeypatch.setattr(staged_games, "CONTEXTS", 2)
     assert one == three == facts(gamedp.simulate(Journey(), pair, games=500, seed=3, threads=2))
     # A slice of games is added up on its own, which may round sums otherwise.
-    monkeypatch.setattr(staged_games, "TOGETHER", 64)
+    monkeypatch.setattr(staged_games, "GAMES_TOGETHER", 64)
     sliced = gamedp.simulate(Journey(), pair, games=500, seed=3)
     assert sliced.outcomes == one[0]
     assert one != facts(gamedp.simulate(Journey(), pair, games=500, seed=4))
@@ -296,7 +296,7 @@ def test_contexts_that_no_game_is_in_are_forgotten(monkeypatch):
     assert facts(gamedp.simulate(game, pair, **options)) == expected
     assert max(size for size, _ in most) > 60
     most.clear()
-    monkeypatch.setattr(staged_players, "KEPT", 10)
+    monkeypatch.setattr(staged_players, "CACHED_CONTEXTS", 10)
     assert facts(gamedp.simulate(game, pair, **options)) == expected
     assert all(size <= max(10, used) for size, used in most)
     again = simulate_pairs(game, pair, pairs=100, seed=2, threads=2, compile="never").seatings
@@ -412,13 +412,13 @@ def test_what_cannot_play_is_refused(small):
     for wrong in others:
         with pytest.raises(InvalidParameterError, match="cannot play a staged game; give the Stag"):
             gamedp.simulate(SMALL, wrong)
-    with pytest.raises(InvalidParameterError, match="is no policy"):
+    with pytest.raises(InvalidParameterError, match="is not a policy"):
         gamedp.simulate(SMALL, 7)
     for wrong, words in (
         (lambda _: 99, r"chooses 99 in Position\(context=.*, where the actions are \["),
         (lambda _: None, "an action is an integer"),
-        (lambda _: {0: 0.5}, r"the probabilities of .* are none"),
-        (lambda _: {}, r"the probabilities of .* are none"),
+        (lambda _: {0: 0.5}, r"probabilities of .* are invalid"),
+        (lambda _: {}, r"probabilities of .* are invalid"),
     ):
         with pytest.raises(InvalidParameterError, match=words):
             gamedp.simulate(SMALL, wrong, games=5, seed=1, compile="never")

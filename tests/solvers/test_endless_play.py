@@ -244,7 +244,7 @@ def test_where_it_does_not_matter_it_is_proven(probability):
     solution = gamedp.solve(model)
     assert solution.status is gamedp.Status.SOLVED
     assert solution.value() == pytest.approx(probability)
-    assert "first it is checked" in gamedp.explain(model)
+    assert "first checks whether" in gamedp.explain(model)
     relative = gamedp.solve(model, tolerance=1e-9, relative=True)
     assert relative.value() == pytest.approx(probability, rel=1e-9)
 

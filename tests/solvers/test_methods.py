@@ -315,7 +315,7 @@ def test_the_narrower_and_the_farther_seen_the_rather_by_elimination(
     model, objective = narrow(width, players), gamedp.Discounted(discount)
     solution = gamedp.solve(model, objective)
     assert type(solution.solver).__name__ == name
-    assert ("near ones alone" in gamedp.explain(model, objective)) == (name[0] == "T")
+    assert ("nearby ones alone" in gamedp.explain(model, objective)) == (name[0] == "T")
     other = gamedp.solve(model, objective, gamedp.solvers.PolicyIteration())
     assert (solution.lower <= other.upper).all()
     assert (solution.upper >= other.lower).all()

@@ -533,7 +533,7 @@ def test_the_conformance_kit():
 def test_gamedp_chooses_it_and_says_why():
     game = Pursuit(cycle(4), 4)
     words = gamedp.explain(gamedp.compile(game, compile="never"))
-    assert "Retrograde: every step is sure, so values spread backwards from the ends" in words
+    assert "Retrograde: no step is left to chance, so values propagate backwards" in words
     assert "Retrograde" not in gamedp.explain(rolling())
     assert "Retrograde" not in gamedp.explain(gamedp.compile(Matches(), compile="never"))
 

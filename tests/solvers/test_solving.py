@@ -244,7 +244,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
     assert solution.width < 1e-5
     assert solution.statistics.sweeps < 10
     # Nor is it handed to those that would take the components one by one, if there are many.
-    monkeypatch.setattr(choose, "SCATTERED", size)
+    monkeypatch.setattr(choose, "MAX_STATES_TIMES_COMPONENTS", size)
     with pytest.raises(gamedp.NotSolvedError, match=r"^TopologicalValueIteration") as caught:
         gamedp.solve(model, tolerance=1e-6)
     assert "StrategyIteration" not in str(caught.value)

@@ -447,7 +447,7 @@ class Rounds(Journey):
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no other mode")
 def test_rules_that_differ_when_they_are_compiled_are_refused():
-    with pytest.raises(gamedp.InvalidModelError, match=r"disagree on what Walk.* is worth in Date"):
+    with pytest.raises(gamedp.InvalidModelError, match=r"disagree on the value of Walk.* in Date"):
         gamedp.compile(Rounds(days=2), compile="always")
 
 

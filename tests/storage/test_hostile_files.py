@@ -345,7 +345,7 @@ NAN, FAR = np.nan, 10**8
 FORGED = [
     *((three_steps, "values", number, "between the bounds") for number in (1e6, -1e6, NAN)),
     *((three_steps, side, NAN, "a number") for side in ("lower", "upper")),
-    (three_steps, "lower", 1e6, "a number, no less than lower"),
+    (three_steps, "lower", 1e6, "a number, at least lower"),
     *((three_steps, "policy", number, "a choice of the state") for number in (2, 3, -2, -1, FAR)),
     *((by_rationals, "policy", number, "a choice of the state") for number in (-(2**63), 2**62)),
     (by_rationals, "values", 1e6, "between the bounds"),

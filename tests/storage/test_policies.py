@@ -73,10 +73,10 @@ def test_an_own_game_must_be_passed_and_be_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        (lambda old: old * 2, "no policy: .* probability 2.0"),
-        (lambda old: old * np.nan, "no policy: .* probability .*nan"),
+        (lambda old: old * 2, "not a policy: .* probability 2.0"),
+        (lambda old: old * np.nan, "not a policy: .* probability .*nan"),
         (lambda old: old * 0.5, "sum to 0.5, not 1"),
-        (lambda old: -old, "no policy"),
+        (lambda old: -old, "not a policy"),
         (lambda old: old[:-1], "policy_probabilities must hold float64 of shape"),
         (lambda old: old.astype(np.float32), "policy_probabilities must hold float64"),
     ],

@@ -175,7 +175,7 @@ class Static(Journey):
 @pytest.mark.parametrize("kind", [Remembering, Static])
 def test_rules_that_cannot_be_followed_are_not_saved(kind, tmp_path):
     solution = solve_plainly(kind(days=1))
-    with pytest.raises(InvalidParameterError, match="nobody could tell whether they have changed"):
+    with pytest.raises(InvalidParameterError, match="changes of them could not be noticed"):
         gamedp.save(solution, tmp_path / "table")
     assert not (tmp_path / "table").exists()
 
@@ -250,7 +250,7 @@ FORGERIES = {
     ),
     "other values": (
         lambda folder: change_array(folder, "values", raised),
-        r"have changed since .*Date\(.* is worth",
+        r"have changed since .*Date\(.* has the value",
     ),
     "another stage": (
         lambda folder: change_array(folder, "probabilities", lambda numbers: numbers[::-1]),
@@ -578,7 +578,7 @@ class Curious(gamedp.stages.StageInduction):
 
 UNKEPT = {
     "a parameter": (lambda: keep(Weighted(days=1)), "its parameter weight is a builtin_function"),
-    "a method": (lambda: keep(Remembering(days=1)), "its rules call what is no plain function"),
+    "a method": (lambda: keep(Remembering(days=1)), "call something other than plain functions"),
     "an option": (lambda: keep(Journey(days=1), solver=Curious()), r"hook of Curious("),
     "a target": (
         lambda: keep(GamblersRuin(), gamedp.Reachability(lambda state: state == (3,))),

@@ -171,7 +171,7 @@ class Misled(ThreadPoolExecutor):
 def test_workers_with_other_rules_or_another_folder(whole, tmp_path):
     with (
         Misled(game=Wubbel(goal=25)) as executor,
-        pytest.raises(DamagedFileError, match=r"not of Wubbel.* with the rules that it has now"),
+        pytest.raises(DamagedFileError, match=r"not belong to Wubbel.* with its present rules"),
     ):
         tabulate(PIG, tmp_path / "rules", block_size=SIZE, executor=executor)
     with (

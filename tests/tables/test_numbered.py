@@ -1,4 +1,4 @@
-"""Endgame tables: right in both modes; what is wrong with rules, files or limits is noticed."""
+"""Tables of numbered positions: right in both modes; wrong rules, files and limits are noticed."""
 
 import errno
 import os
@@ -261,12 +261,12 @@ WRONG = [
     (
         "LOOPING",
         gamedp.UnsupportedProblemError,
-        r"can come again.*Use Retrograde",
+        r"can recur.*Use Retrograde",
     ),
     (
         "STAYING",
         gamedp.UnsupportedProblemError,
-        r"can come again.*Use Retrograde",
+        r"can recur.*Use Retrograde",
     ),
     (
         "DICING",
@@ -591,7 +591,7 @@ class TestFiles:
             "next_in_tier": lambda self, state: Heap(0, state.left, 1 + state.place, 0),
         }
         monkeypatch.setattr(Stepping, name, changed[name])
-        with pytest.raises(gamedp.errors.DamagedFileError, match="with the rules that it has now"):
+        with pytest.raises(gamedp.errors.DamagedFileError, match="with its present rules"):
             tables_of(game, 1, folder=tmp_path)
 
     def test_rules_that_cannot_be_followed(self, tmp_path):

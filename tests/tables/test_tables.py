@@ -322,9 +322,9 @@ def test_damage_is_named_and_made_good(damage, tmp_path):
 def test_other_rules_are_refused(tmp_path):
     tabulate(PIG, tmp_path)
     for other in (Wubbel(goal=12), Wubbel.pig(13), attrs.evolve(PIG, grace=True), Walk()):
-        with pytest.raises(DamagedFileError, match=r"is not of .* with the rules that it has now"):
+        with pytest.raises(DamagedFileError, match=r"does not belong to .* with its present rules"):
             Tables.open(tmp_path, other)
-        with pytest.raises(DamagedFileError, match="is not of"):
+        with pytest.raises(DamagedFileError, match="does not belong to"):
             tabulate(other, tmp_path)
     with pytest.raises(InvalidParameterError, match="made with tolerance=1e-06"):
         tabulate(PIG, tmp_path, tolerance=1e-5)
@@ -644,7 +644,7 @@ def test_verify_finds_what_is_wrong(tmp_path, monkeypatch):
     tables = Tables.open(tmp_path, Wubbel.pig(20))
     with pytest.raises(InvalidModelError, match="contradict the rules"):
         tables.verify(2000)
-    with pytest.raises(DamagedFileError, match=r"tier-000002-0000.blocks does not hold"):
+    with pytest.raises(DamagedFileError, match=r"tier-000002-0000.blocks differs from"):
         tables.verify(None)
 
 

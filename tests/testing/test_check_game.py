@@ -473,7 +473,7 @@ class Raising(Good):
         (
             Misplaced(),
             {VIEWS},
-            "view(Spot(player=0, left=6)) has a spot for action 6, which is none there",
+            "view(Spot(player=0, left=6)) has a spot for 6, which is not an action there",
         ),
         (
             Showing(),

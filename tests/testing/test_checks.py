@@ -157,7 +157,7 @@ class Forever(Countdown):
 def test_one_check_warns_of_a_forgotten_end():
     for name, check in checks_of(Forever(), compile=False):
         if name == COUNTS:
-            with pytest.warns(RuntimeWarning, match="Is an end forgotten"):
+            with pytest.warns(RuntimeWarning, match="Is an end missing"):
                 check()
         else:
             check()

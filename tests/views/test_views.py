@@ -45,10 +45,10 @@ def test_a_view_is_a_value_that_json_can_hold(view):
         (lambda: Pattern(claim="won"), "claim is 'won'; it is one of win, draw, loss"),
         (lambda: Pattern(view="0"), "view is '0', and no view"),
         (lambda: Pattern(row=3), "row must be a sequence of (name, state) pairs, not 3"),
-        (lambda: Pattern(row=["ab"]), "row has 'ab', which is no (name, state) pair"),
+        (lambda: Pattern(row=["ab"]), "row has 'ab', which is not a (name, state) pair"),
         (lambda: Pattern(row=[(1, 2)]), "row must be text, not 1"),
         (lambda: Pattern(row=zip(itertools.repeat("a"), itertools.count())), "4,096"),
-        (lambda: Pattern(row=[("a", 1)], here=1), "here is 1, which is no place in the row"),
+        (lambda: Pattern(row=[("a", 1)], here=1), "here is 1, which is not a place in the row"),
         (lambda: Heaps((1.5,)), "counts must be whole numbers, 0 to 9007199254740991, not 1.5"),
         (lambda: Heaps((-1,)), "not -1"),
         (lambda: Heaps((True,)), "not True"),
@@ -63,7 +63,7 @@ def test_a_view_is_a_value_that_json_can_hold(view):
         (lambda: Heaps((3,), spots={1: (0, 4)}), "puts action 1 at (0, 4), and there is no such"),
         (lambda: Heaps((3,), spots={1: (1, 1)}), "no such part"),
         (lambda: Heaps((3,), spots={1: 0}), "no such part"),
-        (lambda: Heaps((3,), spots={"take": (0, 1)}), "spots names the action 'take', no whole"),
+        (lambda: Heaps((3,), spots={"take": (0, 1)}), "spots names 'take', which is not a whole"),
         (lambda: Heaps((3,), spots=[1]), "spots must map actions to places, not [1]"),
         (
             lambda: Heaps((1,), spots=dict.fromkeys(range(5000), (0, 1))),
@@ -125,7 +125,7 @@ def test_as_many_rows_as_there_may_be_are_all_taken(make):
 
 def test_only_views_are_made_plain():
     with pytest.raises(
-        TypeError, match=r"'text' is no view; a view is one of gamedp\.views: Heaps"
+        TypeError, match=r"'text' is not a view; a view is one of gamedp\.views: Heaps"
     ):
         to_plain("text")
 

@@ -5,7 +5,7 @@ from browser import Contexts, chromium, served, visits
 from play_page import offered
 
 from gamedp.web.app import make_app
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def listed():
 
 @pytest.fixture(scope="module")
 def home(listed):
-    tables = Tables()
+    tables = WebTables()
     with served(make_app(listed, tables, ())) as address:
         yield address
     tables.close()

@@ -26,7 +26,7 @@ from gamedp.web import catalogue, export as web_export
 from gamedp.web.catalogue import Listed, description_of, presets_of
 from gamedp.web.files import files_of_pages, page_files
 from gamedp.web.plugin import Page
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 GAMES = {
     "mancala": {"pits": 2, "stones": 2},
@@ -170,7 +170,7 @@ def test_games_with_a_name_are_listed_with_all_their_parameters(client):
 
 
 def test_of_three_a_search_says_null_where_it_knows_nothing():
-    with Client(["mancala"], Tables(Limits(states=100))) as client:
+    with Client(["mancala"], WebTables(Limits(states=100))) as client:
         check_search_of_three(client, {"players": 3, "pits": 3, "stones": 3})
 
 
@@ -302,14 +302,14 @@ def test_how_long_play_lasts_is_forced_without_chance_and_a_mean_with_it(client)
     assert (answer["basis"]["plies"], answer["ends"]) == ("mean", None)
     assert answer["plies"] == pytest.approx(length.plies(), abs=1e-5)
     assert {each["ends"] for each in answer["actions"]} == {None}
-    with Client(["matches"], Tables(Limits(states=3))) as searching:
+    with Client(["matches"], WebTables(Limits(states=3))) as searching:
         answer = searching.position("matches")
         assert (answer["basis"]["plies"], answer["plies"], answer["ends"]) == (None,) * 3
         assert {each["plies"] for each in answer["actions"]} == {None}
 
 
 def test_a_game_too_large_for_a_table_is_searched():
-    few = Tables(Limits(states=10))
+    few = WebTables(Limits(states=10))
     with Client([listed_game("large", Matches(matches=40))], few) as client:
         answer = client.position("large", look={"depth": 3})
         assert answer["basis"]["kind"] == "search"
@@ -325,8 +325,8 @@ def test_a_game_too_large_for_a_table_is_searched():
     ids=lambda game: type(game).__name__,
 )
 def test_what_is_too_large_is_played_against_the_computer_all_the_same(game):
-    """Three players, and positions that come again: a search with a limit of time does both."""
-    few = Tables(Limits(states=10))
+    """Three players, and positions that recur: a search with a limit of time does both."""
+    few = WebTables(Limits(states=10))
     actions, outcomes = [], []
     with Client([listed_game("large", game)], few) as client:
         answer = client.position("large", look={"seconds": 0.05})
@@ -358,7 +358,7 @@ def test_what_a_search_cannot_tell_is_null(players, monkeypatch):
     for kind in (SearchResult, MaxNResult):
         monkeypatch.setattr(kind, "value", lambda _result, _player=0: math.nan)
     listed = listed_game("large", Mancala(players=players))
-    with Client([listed], Tables(Limits(states=10))) as client:
+    with Client([listed], WebTables(Limits(states=10))) as client:
         answer = client.position("large", look={"depth": 1})
     assert answer["basis"]["kind"] == "search"
     assert answer["value"]["number"] is None
@@ -367,7 +367,7 @@ def test_what_a_search_cannot_tell_is_null(players, monkeypatch):
 
 
 def test_bounds_of_the_second_player_are_turned_round():
-    few = Tables(Limits(states=3))
+    few = WebTables(Limits(states=3))
     line = {"actions": [1], "outcomes": [0]}
     with Client([listed_game("few", Matches(matches=12))], few) as client:
         answer = client.position("few", line=line, look={"depth": 12})
@@ -475,7 +475,7 @@ def test_history_tells_choice_and_luck_apart(client, name):
 
 
 def test_history_without_a_table_has_no_values():
-    few = Tables(Limits(states=3))
+    few = WebTables(Limits(states=3))
     with Client([listed_game("large", Matches(matches=20))], few) as client:
         line = {"actions": [1, 2], "outcomes": [0, 0]}
         answer = client.asked("large", "history", line=line).json()
@@ -648,7 +648,7 @@ class ThreeTakes:
 def test_three_players_have_a_value_each(states):
     game = ThreeTakes()
     solution = solved(game)
-    with Client([listed_game("three", game)], Tables(Limits(states=states))) as client:
+    with Client([listed_game("three", game)], WebTables(Limits(states=states))) as client:
         line = {"start": None, "actions": [1], "outcomes": [0]}
         answer = client.position("three", line=line, look={"depth": 9})
         assert answer["basis"]["kind"] == ("table" if states > 2 else "search")
@@ -781,7 +781,7 @@ def test_what_an_action_does_is_told_in_steps(client):
 
 def test_a_folder_with_too_many_steps_has_none(monkeypatch):
     monkeypatch.setattr(web_export, "MOST_BYTES_OF_STEPS", 3_000)
-    tables = Tables()
+    tables = WebTables()
     for count, has_steps in ((5, True), (18, False)):
         made = catalogue.made("matches", Matches(matches=count))
         data = web_export.table_data(made, tables.prepare(made, None))
@@ -876,6 +876,6 @@ def test_only_what_is_proven_of_a_pattern_is_said():
         assert (lucky["words"], lucky["row"]) == ("", [{"name": "here", "ends": None}])
         for name in ("raising", "silent", "board", "wubbel"):
             assert client.position(name)["pattern"] is None
-    tables = Tables(Limits(states=3, shapes=0))
+    tables = WebTables(Limits(states=3, shapes=0))
     with Client((listed_game("boasting", Boasting()),), tables=tables) as client:
         assert client.position("boasting")["pattern"]["words"] == ""  # there is no table

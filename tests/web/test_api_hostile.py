@@ -19,7 +19,7 @@ from web_client import HOME, Client
 
 from gamedp.web import app, connections
 from gamedp.web.app import HEADERS
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def asked_in_parts(client, receive, path=POSITION):
 
 
 def test_a_request_that_never_arrives_is_given_up(client, monkeypatch):
-    monkeypatch.setattr(app, "ARRIVES", 0.05)
+    monkeypatch.setattr(app, "BODY_SECONDS", 0.05)
     parts = [{"type": "http.request", "body": b'{"line":', "more_body": True}]
 
     async def receive():
@@ -240,7 +240,7 @@ def test_ten_thousand_mixed_requests(caplog):
     """Good ones are right, none is a fault, and memory does not grow."""
     resource = pytest.importorskip("resource")
     rng = random.Random(1)  # noqa: S311 - a choice of requests
-    with Client(tables=Tables(Limits(tables=8, searches=16))) as client:
+    with Client(tables=WebTables(Limits(tables=8, searches=16))) as client:
         good = {
             left: client.position("matches", line={"start": {"state": {"player": 1, "left": left}}})
             for left in range(1, 18)
@@ -322,7 +322,7 @@ def connected(site, source="127.0.0.1"):
 @pytest.mark.parametrize("before", ["nothing", "a request"])
 @pytest.mark.parametrize("part", [b"", b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: "])
 def test_a_head_that_does_not_end_is_given_up(monkeypatch, site, before, part):
-    monkeypatch.setattr(connections, "HEAD", 0.2)
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
     with connected(site) as link:
         if before == "a request":
             link.sendall(b"GET /none HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
@@ -338,7 +338,7 @@ def test_a_head_that_does_not_end_is_given_up(monkeypatch, site, before, part):
 
 
 def test_an_answer_that_is_not_read_is_given_up(monkeypatch):
-    monkeypatch.setattr(connections, "REST", 0.2)
+    monkeypatch.setattr(connections, "REST_SECONDS", 0.2)
     size, is_gone = 64 * 2**20, threading.Event()
 
     async def flood(scope, receive, send):

@@ -21,7 +21,7 @@ from gamedp.runtime.limit import Progress
 from gamedp.web import app, jobs, positions, tables
 from gamedp.web.jobs import Jobs, Pending
 from gamedp.web.refusals import Refused
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 PATIENCE = 60.0
 
@@ -50,7 +50,7 @@ def slow(monkeypatch):
 
     slow = Slow()
     monkeypatch.setattr(tables, "solve", slow.solve)
-    monkeypatch.setattr(jobs, "LEASE", PATIENCE)  # however busy the machine is
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", PATIENCE)  # however busy the machine is
     yield slow
     slow.go_on.set()
 
@@ -122,7 +122,7 @@ def test_a_solve_ends_when_who_asked_has_hung_up(slow):
 
 
 def test_a_solve_ends_when_nobody_asks_again(slow, monkeypatch):
-    monkeypatch.setattr(jobs, "LEASE", 0.05)
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", 0.05)
     with Client() as client:
         assert client.post("/api/games/matches/position", json={"line": {}}).status_code == 202
         assert slow.given_up.wait(PATIENCE)
@@ -149,7 +149,7 @@ def slow_lengths(monkeypatch):
 
 def test_how_long_play_lasts_is_told_apart_and_given_up_as_well(slow_lengths, monkeypatch):
     begun, given_up = slow_lengths
-    monkeypatch.setattr(jobs, "LEASE", PATIENCE)
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", PATIENCE)
     with Client() as client:
         told = {"phase": "wait"}
         while told["phase"] != "lengths":
@@ -172,7 +172,7 @@ def test_without_time_left_a_table_is_served_without_lengths(monkeypatch):
         raise gamedp.NotSolvedError(message, solution)
 
     monkeypatch.setattr(tables, "remoteness", remoteness)
-    with Client(tables=Tables(Limits(lengths=7.5))) as client:
+    with Client(tables=WebTables(Limits(lengths=7.5))) as client:
         answer = client.position("matches")
         assert (answer["plies"], answer["ends"]) == (None, None)
         assert (answer["basis"]["plies"], answer["basis"]["why_no_plies"]) == (None, "time")
@@ -185,7 +185,7 @@ def test_without_time_left_a_table_is_served_without_lengths(monkeypatch):
 
 
 def test_who_still_waits_keeps_it_going(slow, monkeypatch):
-    monkeypatch.setattr(app, "HOLD", 0.05)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.05)
     with Client() as client:
 
         async def one_leaves(many):
@@ -204,9 +204,9 @@ def test_who_still_waits_keeps_it_going(slow, monkeypatch):
 
 def test_games_wait_for_their_turn_and_too_many_are_refused(slow, monkeypatch):
     monkeypatch.setattr(jobs, "MOST_WAITING", 3)
-    monkeypatch.setattr(jobs, "SHORT", PATIENCE)
-    monkeypatch.setattr(app, "HOLD", 0.02)
-    with Client(tables=Tables(workers=1)) as client:
+    monkeypatch.setattr(jobs, "SHORT_TURN_SECONDS", PATIENCE)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
+    with Client(tables=WebTables(workers=1)) as client:
         path = "/api/games/matches/position"
         answers = [client.post(path, json={"line": {}, "parameters": {"matches": 5}})]
         assert slow.begun.acquire(timeout=PATIENCE)
@@ -228,9 +228,9 @@ def from_address(app, number):
 
 @pytest.mark.parametrize("addresses", [1, 6])
 def test_a_small_game_does_not_wait_for_large_ones(monkeypatch, addresses):
-    monkeypatch.setattr(jobs, "SHORT", 0.05)
-    monkeypatch.setattr(jobs, "LEASE", PATIENCE)
-    monkeypatch.setattr(app, "HOLD", 0.02)
+    monkeypatch.setattr(jobs, "SHORT_TURN_SECONDS", 0.05)
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", PATIENCE)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
     go_on, tries = threading.Event(), []
 
     def solve(game, *, progress, **options):
@@ -257,14 +257,14 @@ def test_a_small_game_does_not_wait_for_large_ones(monkeypatch, addresses):
         go_on.set()
         return [small, *await asyncio.gather(*large)]
 
-    with Client(tables=Tables(workers=1)) as client:
+    with Client(tables=WebTables(workers=1)) as client:
         assert client._runner.run(all_of_them()) == [200] * 7
     assert tries.count(5) == 1
 
 
 def test_a_client_has_its_share_of_the_work(slow, monkeypatch):
     monkeypatch.setattr(jobs, "MOST_OF_ONE", 2)
-    monkeypatch.setattr(app, "HOLD", 0.02)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
 
     async def many():
         found = []
@@ -280,8 +280,8 @@ def test_a_client_has_its_share_of_the_work(slow, monkeypatch):
 
 
 def test_the_next_turn_is_of_who_has_fewest(monkeypatch):
-    monkeypatch.setattr(jobs, "SHORT", 0.0)
-    monkeypatch.setattr(jobs, "LEASE", PATIENCE)
+    monkeypatch.setattr(jobs, "SHORT_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(jobs, "LEASE_SECONDS", PATIENCE)
     some, order, go_on = Jobs(1, 9), [], threading.Event()
 
     def work(name, report):
@@ -306,7 +306,7 @@ def test_the_next_turn_is_of_who_has_fewest(monkeypatch):
 
 
 def test_tables_that_nobody_asks_for_are_forgotten():
-    with Client(tables=Tables(Limits(tables=3))) as client:
+    with Client(tables=WebTables(Limits(tables=3))) as client:
         for matches in (5, 6, 7, 5, 8):
             client.position("matches", parameters={"matches": matches})
         kept = client.tables.solves._jobs
@@ -316,7 +316,7 @@ def test_tables_that_nobody_asks_for_are_forgotten():
 
 
 def test_tables_take_no_more_memory_than_they_may():
-    with Client(tables=Tables(Limits(bytes=2e6))) as client:
+    with Client(tables=WebTables(Limits(bytes=2e6))) as client:
         for matches in (100, 101, 102):
             client.position("matches", parameters={"matches": matches})
         sizes = [job.result.bytes for job in client.tables.solves._jobs.values()]
@@ -327,7 +327,7 @@ def test_tables_take_no_more_memory_than_they_may():
 
 
 def test_what_the_server_was_started_for_is_kept():
-    with Client(tables=Tables(Limits(tables=1))) as client:
+    with Client(tables=WebTables(Limits(tables=1))) as client:
         client.tables.prepare(client.games["matches"].make({}), None)
         for matches in (5, 6, 7):
             client.position("matches", parameters={"matches": matches})
@@ -344,7 +344,7 @@ def test_strangers_have_rules_compiled_for_a_few_shapes_only(monkeypatch):
         return gamedp.solve(game, **{**options, "compile": "never"})
 
     monkeypatch.setattr(tables, "solve", solve)
-    with Client(tables=Tables(Limits(shapes=1))) as client:
+    with Client(tables=WebTables(Limits(shapes=1))) as client:
         for heaps in ([1, 2], [2, 3], [1, 2, 1], [1, 1, 1, 1]):
             client.position("nim", parameters={"heaps": heaps})
         client.position("nim", parameters={"misere": False})
@@ -361,7 +361,7 @@ def test_a_search_of_further_shapes_is_not_compiled_either(monkeypatch):
         return gamedp.search(*given, **{**options, "compile": "never"})
 
     monkeypatch.setattr(tables, "search", search)
-    with Client(tables=Tables(Limits(states=3, shapes=1))) as client:
+    with Client(tables=WebTables(Limits(states=3, shapes=1))) as client:
         for heaps in ([2, 2], [2, 1], [1, 2, 2]):
             client.position("nim", parameters={"heaps": heaps}, look={"depth": 2})
     assert modes == ["auto", "auto", "never"]
@@ -408,7 +408,7 @@ def test_a_game_that_neither_can_be_solved_nor_searched_names_the_limit(monkeypa
         raise gamedp.UnsupportedProblemError(message)
 
     monkeypatch.setattr(tables, "search", refuse)
-    with Client([listed_game("large", Matches(90))], Tables(Limits(states=9))) as client:
+    with Client([listed_game("large", Matches(90))], WebTables(Limits(states=9))) as client:
         answer = client.asked("large")
     assert answer.status_code == 409
     assert answer.json()["limit"] == "states"
@@ -471,7 +471,7 @@ def test_work_that_has_failed_is_tried_again_later(monkeypatch):
     first = found.find("key", work)
     assert first.done.wait(PATIENCE)
     assert found.find("key", work) is first
-    monkeypatch.setattr(jobs, "FORGIVE", 0.0)
+    monkeypatch.setattr(jobs, "RETRY_SECONDS", 0.0)
     second = found.find("key", work)
     assert second.done.wait(PATIENCE)
     assert (second.value(), found.find("key", work)) == (7, second)
@@ -489,7 +489,7 @@ def test_what_is_tried_again_is_not_the_first_to_be_forgotten(monkeypatch):
     found = Jobs(1, kept=8, kept_bytes=10)
     for key, work in (("tried", fail), ("other", lambda _report: Large())):
         assert found.find(key, work).done.wait(PATIENCE)
-    monkeypatch.setattr(jobs, "FORGIVE", 0.0)
+    monkeypatch.setattr(jobs, "RETRY_SECONDS", 0.0)
     again = found.find("tried", lambda _report: Large())
     # The thread makes room after it has said that it is done.
     assert comes_true(lambda: len(found._jobs) == 1)
@@ -561,7 +561,7 @@ def waiting_client(client, address):
 
 def test_who_hangs_up_takes_nobody_else_s_place(slow, monkeypatch):
     """One was told to ask again; another one comes, and leaves before that."""
-    monkeypatch.setattr(app, "HOLD", 0.02)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
     with Client() as client:
 
         async def two():
@@ -615,7 +615,7 @@ def comes_true(condition):
 
 def test_a_solve_goes_on_until_the_last_tab_is_closed(slow, monkeypatch):
     """Over the network: five tabs, one solve; it ends while the last one's request is held."""
-    monkeypatch.setattr(app, "HOLD", PATIENCE)
+    monkeypatch.setattr(app, "HOLD_SECONDS", PATIENCE)
     with Client() as client, served(client.app) as address:
         tabs = [Tab(address) for _ in range(5)]
         for tab in tabs:
@@ -637,13 +637,13 @@ def test_a_solve_goes_on_until_the_last_tab_is_closed(slow, monkeypatch):
 
 def test_a_closed_tab_leaves_no_lease_behind(slow, monkeypatch):
     """It was told to ask again, has done so by the same connection, and is closed."""
-    monkeypatch.setattr(app, "HOLD", 0.02)
+    monkeypatch.setattr(app, "HOLD_SECONDS", 0.02)
     with Client() as client, served(client.app) as address:
         tab = Tab(address)
         for _ in range(3):
             tab.ask()
             assert tab.answer()[0] == 202
-        monkeypatch.setattr(app, "HOLD", PATIENCE)
+        monkeypatch.setattr(app, "HOLD_SECONDS", PATIENCE)
         tab.ask()
         (job,) = client.tables.solves._jobs.values()
         assert comes_true(lambda: job._waiting == 1)
@@ -655,10 +655,10 @@ def test_a_closed_tab_leaves_no_lease_behind(slow, monkeypatch):
 
 def test_progress_and_the_end_are_looked_at_often_enough():
     """A reader sees progress within half a second, and a closed tab is seen at once."""
-    assert app.HOLD <= 0.45
-    assert app.PAUSE <= 0.05
+    assert app.HOLD_SECONDS <= 0.45
+    assert app.CHECK_SECONDS <= 0.05
     assert limit.INTERVAL <= 0.2  # a solve is asked that often whether it goes on
-    assert jobs.GLANCE <= 0.1
+    assert jobs.GLANCE_SECONDS <= 0.1
 
 
 def test_work_that_has_failed_keeps_nothing_of_what_it_had_built():
@@ -731,7 +731,7 @@ def test_numbers_that_json_has_not_are_no_fault():
         def after(self, state, action):
             return type(state)(1 - state.player, state.left - action)
 
-    with Client([listed_game("odd", Odd(matches=40))], Tables(Limits(states=3))) as client:
+    with Client([listed_game("odd", Odd(matches=40))], WebTables(Limits(states=3))) as client:
         answer = client.asked("odd", look=None)
     assert answer.status_code in {200, 422}
     if answer.is_success:

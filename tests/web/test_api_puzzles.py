@@ -15,7 +15,7 @@ from gamedp.play.advice import bounds_in_equilibria
 from gamedp.web import export as web_export, puzzles as web_puzzles
 from gamedp.web.catalogue import made
 from gamedp.web.states import plain_state
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 
 class Phase(enum.Enum):
@@ -139,7 +139,7 @@ def test_states_that_cannot_be_given_are_played_to():
 
 
 def test_without_a_proof_there_are_no_puzzles():
-    with Client((listed_game("matches", Matches()),), tables=Tables(Limits(states=3))) as client:
+    with Client((listed_game("matches", Matches()),), tables=WebTables(Limits(states=3))) as client:
         answer = asked(client, "matches")
         assert (answer.status_code, answer.json()["limit"]) == (409, "states")
         assert "no table, so no puzzles" in answer.json()["error"]
@@ -247,7 +247,7 @@ def test_of_three_players_each_has_puzzles_of_its_own(monkeypatch):
 
 
 def test_a_folder_has_those_that_can_be_played_in_it():
-    tables = Tables()
+    tables = WebTables()
     for game in (Matches(matches=9), Nim(heaps=(1, 2, 3)), Wubbel(goal=6), Hidden()):
         known = made(type(game).__name__, game)
         data = web_export.table_data(known, tables.prepare(known, None))

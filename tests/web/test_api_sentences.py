@@ -146,7 +146,7 @@ def test_who_looks_at_a_wrong_address_reads_the_own_language(client):
 
 def test_a_page_of_its_own_says_its_language():
     def refuse(_shared, _query, *_note):
-        raise Refused(503, "too many ask for work at once; ask again in a moment.")
+        raise Refused(503, "too many clients ask for work; ask again in a moment.")
 
     page = Page(
         name="own", title="Own", answer=refuse, draw=refuse, language=lambda query: query["lang"]
@@ -157,7 +157,7 @@ def test_a_page_of_its_own_says_its_language():
         assert found.json()["error"].startswith("Zu viele")
         drawn = client.get("/own?lang=en", headers={**GERMAN_HEADERS, "accept": "text/html"})
         assert drawn.headers["content-type"].startswith("text/html")
-        assert "Too many ask" in drawn.text
+        assert "Too many clients ask" in drawn.text
 
 
 class Shy:

@@ -25,7 +25,7 @@ from gamedp.games.wubbel import SAVE, State, Wubbel
 from gamedp.runtime import registry
 from gamedp.web import export, positions, serve
 from gamedp.web.catalogue import Listed
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 MAIN = "import sys; from gamedp.cli import main; sys.exit(main())"
 
@@ -164,7 +164,7 @@ def test_an_export_that_was_interrupted_can_be_done_again(tmp_path, run, monkeyp
 def test_no_name_of_a_game_is_in_the_way_of_another_file(tmp_path, run):
     names = ["games", "matches", "Matches", "../x"]
     listed = [Listed(name, Matches, {"matches": 3 + n}) for n, name in enumerate(names)]
-    tables = Tables()
+    tables = WebTables()
     for each in listed:
         tables.prepare(each.make({}), None)
     counts = export.export(listed, tables, tmp_path / "out")

@@ -9,7 +9,7 @@ from web_client import listed_game
 
 import gamedp
 from gamedp.web.app import make_app
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -76,7 +76,7 @@ class Crowded(Stranger):
 
 @pytest.fixture(scope="module")
 def strangers():
-    tables = Tables()
+    tables = WebTables()
     games = {"walk": Stranger(), "crowded": Crowded()}
     listed = {name: listed_game(name, game) for name, game in games.items()}
     with served(make_app(listed, tables, ())) as site:
@@ -289,7 +289,7 @@ def test_how_it_has_ended_comes_first_and_is_in_view_on_a_telephone(visit):
 
 @pytest.mark.parametrize("locale", ["en-US", "de-DE"])
 def test_names_of_players_fit_into_their_seats(visit, listed, locale):
-    tables = Tables(Limits(states=3, shapes=0))  # without compiling
+    tables = WebTables(Limits(states=3, shapes=0))  # without compiling
     with served(make_app({"matches": listed["matches"]}, tables, ())) as site:
         page = visit(address("matches"), site=site, locale=locale)
         page.locator(".seats .note:not(:empty)").wait_for()
@@ -309,7 +309,7 @@ def test_names_of_players_fit_into_their_seats(visit, listed, locale):
 
 def test_only_what_is_solved_is_called_so(visit, listed):
     name = "matches"
-    tables = Tables(Limits(states=3, shapes=0))  # without compiling
+    tables = WebTables(Limits(states=3, shapes=0))  # without compiling
     with served(make_app({name: listed[name]}, tables, ())) as site:
         page = visit("", site=site)
         assert "solved when opened" in page.locator(".solved").inner_text()

@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from gamedp.web.catalogue import from_registry
 from gamedp.web.export import export
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -30,7 +30,7 @@ def exported(tmp_path_factory):
     """An exported folder, and a page in it that embeds a game."""
     path = tmp_path_factory.mktemp("page")
     listed = [from_registry(name, parameters) for name, parameters in GAMES.items()]
-    tables = Tables()
+    tables = WebTables()
     for each in listed:
         tables.prepare(each.make({}), None)
     export(listed, tables, path)
@@ -86,7 +86,7 @@ def test_the_surface_needs_no_server(visit, folder):
 
 def test_of_a_game_too_large_for_a_folder_there_is_the_figure(visit, tmp_path, monkeypatch):
     monkeypatch.setattr("gamedp.web.export.MOST_POSITIONS", 100)
-    tables = Tables()
+    tables = WebTables()
     listed = from_registry("wubbel", {"goal": 16, "faces": 3, "busts": [3]})
     tables.prepare(listed.make({}), None)
     export([listed], tables, tmp_path)

@@ -26,7 +26,7 @@ from gamedp.games.kniffel.page import page as kniffel
 from gamedp.games.kniffel.puzzles import puzzles
 from gamedp.web.app import make_app
 from gamedp.web.files import page_files
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 pytestmark = [
     pytest.mark.deep,
@@ -51,7 +51,7 @@ def adviser():
 
 @pytest.fixture(scope="module")
 def home(adviser):
-    tables = Tables()
+    tables = WebTables()
     tables.solves.put(("page", "kniffel", ("rules", "article")), adviser)
     with served(make_app({}, tables, (), [kniffel])) as address:
         yield address

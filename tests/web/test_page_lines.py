@@ -8,7 +8,7 @@ from play_page import address, open_actions, told_by
 from web_client import listed_game
 
 from gamedp.web.app import make_app
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -281,14 +281,14 @@ class TwoCoins:
 
 
 def test_of_several_throws_one_is_chosen_and_may_be_left(visit):
-    tables = Tables()
+    tables = WebTables()
     with served(make_app({"coins": listed_game("coins", TwoCoins())}, tables, ())) as site:
         page = visit(address("coins", hand=True), site=site)
         for leave in ("Undo", None):
             open_actions(page)
             assert page.locator(".action .name").all_inner_texts() == ["Gold", "Silver"]
             page.locator(".action").last.press("Enter")
-            page.get_by_text("You: Silver. What has chance brought?").wait_for()
+            page.get_by_text("You: Silver. What was the outcome of chance?").wait_for()
             if leave:
                 page.get_by_role("button", name=leave).press("Enter")
                 page.get_by_text("Your turn").wait_for()
@@ -322,7 +322,7 @@ def test_a_computer_plays_once_whoever_takes_its_seat_meanwhile(visit):
     open_actions(page)
     page.locator(".ply").nth(1).wait_for()
     page.wait_for_timeout(600)
-    open_actions(page)  # whose turn it is may have come again
+    open_actions(page)  # whose turn it is may have come back
     movers = page.locator(".past > .plies .ply .sign").evaluate_all(
         "(signs) => signs.map((sign) => sign.className.at(-1))"
     )

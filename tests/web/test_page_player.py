@@ -12,7 +12,7 @@ from play_page import offered, open_actions
 from gamedp.games.kniffel import Adviser, Kniffel
 from gamedp.games.kniffel.page import page as kniffel
 from gamedp.web.app import make_app
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 pytestmark = [
     pytest.mark.deep,
@@ -43,7 +43,7 @@ def adviser():
 
 @pytest.fixture(scope="module")
 def home(adviser):
-    tables = Tables()
+    tables = WebTables()
     tables.solves.put(("page", "kniffel", ("rules", "article")), adviser)
     with served(make_app(offered(), tables, (), [kniffel])) as address:
         yield address
@@ -126,7 +126,7 @@ def test_a_game_is_played_to_its_end(visit, card, act):
 
 @pytest.mark.parametrize("card", ["Triancala", "Noughts and crosses"])
 def test_a_game_that_is_only_searched_is_played_to_its_end(contexts, card):
-    tables = Tables(Limits(states=10))
+    tables = WebTables(Limits(states=10))
     with (
         served(make_app(offered(), tables)) as site,
         visits(contexts, site) as open_page,

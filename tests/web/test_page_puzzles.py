@@ -9,7 +9,7 @@ from starlette.staticfiles import StaticFiles
 
 from gamedp.web.catalogue import from_registry
 from gamedp.web.export import export
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -25,7 +25,7 @@ def all_of(name):
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("page")
     listed = [from_registry("matches", GAMES["matches"])]
-    tables = Tables()
+    tables = WebTables()
     tables.prepare(listed[0].make({}), None)
     export(listed, tables, path)
     tables.close()

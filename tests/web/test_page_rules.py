@@ -8,7 +8,7 @@ from web_client import listed_game
 from gamedp.web.app import make_app
 from gamedp.web.catalogue import from_registry
 from gamedp.web.plugin import Page
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -139,7 +139,7 @@ def test_a_page_of_its_own_is_opened_with_what_is_chosen(visit):
         draw=lambda _shared, query, _note: asked.append(dict(query)) or "<title>own</title>",
         presets={"One": {}, "Other": {"rules": "other"}},
     )
-    tables = Tables()
+    tables = WebTables()
     with served(make_app({"nim": from_registry("nim")}, tables, (), [own])) as site:
         for name, more in (("One", {}), ("Other", {"rules": "other"})):
             page = visit(site=site, expected=404)
@@ -177,7 +177,7 @@ class Told:
 
 
 def test_what_an_author_writes_is_shown_as_it_is(visit):
-    tables = Tables()
+    tables = WebTables()
     with served(make_app({"told": listed_game("told", Told())}, tables)) as site:
         page = visit("#told", site=site, first=True, locale="de-DE")
         open_actions(page)

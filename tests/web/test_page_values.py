@@ -10,7 +10,7 @@ from play_page import GAMES, NOUGHTS, address, open_actions, printed
 import gamedp
 from gamedp.games.matches import MatchesState
 from gamedp.web.app import make_app
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -179,7 +179,7 @@ def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
     first, last = (printed(solution.value(state, 0)) for state in (states[0], states[-1]))
     words = f"What Player 1 can expect, over 2 moves: from {first} to {last}."
     words += " (estimate, not proven)"
-    tables = Tables(Limits(states=3, shapes=0))  # without compiling
+    tables = WebTables(Limits(states=3, shapes=0))  # without compiling
     with served(make_app(listed, tables, ())) as site:
         page = visit(address(name, seats=seats), site=site)
         open_actions(page)

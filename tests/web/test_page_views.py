@@ -10,7 +10,7 @@ from play_page import MINUS, address, open_actions
 from web_client import listed_game
 
 from gamedp.web.app import make_app
-from gamedp.web.tables import Tables
+from gamedp.web.tables import WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -20,7 +20,7 @@ KINDS = ("heaps", "pits", "pits", "grid", "dice", "card", "scores", "text")
 
 @pytest.fixture(scope="module")
 def gallery():
-    tables = Tables()
+    tables = WebTables()
     with served(make_app({"views": listed_game("views", AllViews())}, tables, ())) as site:
         yield site
     tables.close()

@@ -6,7 +6,7 @@ from play_page import address, open_actions
 
 from gamedp.games.matches import matches_winning
 from gamedp.web.app import make_app
-from gamedp.web.tables import Limits, Tables
+from gamedp.web.tables import Limits, WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -100,7 +100,7 @@ def test_mistakes_of_a_search_are_proven_or_its_opinion(visit, listed):
     """A search sees all of so small a game, so what it says here is proven."""
     name = "matches"
     line = {"a": [1, 2, 1, 1, 1, 2, 1], "o": [0] * 7}
-    tables = Tables(Limits(states=3, shapes=0))
+    tables = WebTables(Limits(states=3, shapes=0))
     with served(make_app({name: listed[name]}, tables, ())) as site:
         page = visit(address(name, **line, seats=PEOPLE), site=site)
         page.get_by_role("button", name="Search the positions so far").press("Enter")

@@ -40,10 +40,10 @@ __all__ = [
     "write_model",
 ]
 
-UNPACKED = 1 << 30
-"""Number of bytes that reading any file may take; a large one `RATIO` times its own size."""
+MAX_BYTES = 1 << 30
+"""Number of bytes that reading any file may take; a large one `MAX_RATIO` times its own size."""
 
-RATIO = 20
+MAX_RATIO = 20
 
 
 def _format(path: Path, given: Any) -> FileFormat:
@@ -211,7 +211,9 @@ def read_model(  # noqa: PLR0913 - a file, and how far to explore a program
         message = f"{next(iter(options))} is for programs; {path.name} lists all of its states."
         raise InvalidParameterError(message)
     else:
-        size = max(UNPACKED, RATIO * path.stat().st_size) if max_bytes is None else int(max_bytes)
+        size = (
+            max(MAX_BYTES, MAX_RATIO * path.stat().st_size) if max_bytes is None else int(max_bytes)
+        )
         parts = found.read(path, size)
     loaded = assemble(parts, coalition, normalise=normalise)
     return loaded if reader is None else with_properties(loaded, reader, of_properties)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 INDEX = "index.json"
 
-FASTEST = 1
+GZIP_LEVEL = 1
 """The gzip level: arrays of numbers hardly get smaller with more work."""
 
 DEFAULT_BITS = {"double": 64, "int": 64, "uint": 64, "rational": 128}
@@ -274,7 +274,7 @@ def write_archive(file: BinaryIO, index: Any, files: Mapping[str, bytes]) -> Non
     text = json.dumps(index, indent=1).encode()
     with (
         gzip.GzipFile(
-            fileobj=file, mode="wb", compresslevel=FASTEST, mtime=0, filename=""
+            fileobj=file, mode="wb", compresslevel=GZIP_LEVEL, mtime=0, filename=""
         ) as zipped,
         tarfile.open(fileobj=zipped, mode="w", format=tarfile.USTAR_FORMAT) as tar,
     ):

@@ -401,10 +401,10 @@ def _lines(parts: Parts, labels: list[list[str]], word: Callable[[Any], str]) ->
     names = names_of(parts)
     for name in set(names):
         if "[" in name or not name.isprintable() or name != name.strip():
-            message = f"an action in this format has no brackets in its name, not {name!r}."
+            message = f"this format allows no brackets in the name of an action, as in {name!r}."
             raise InvalidModelError(message)
         if name == NAMELESS:
-            message = f"{name!r} stands for no name in this format; call the action otherwise."
+            message = f"{name!r} stands for no name in this format; rename the action."
             raise InvalidModelError(message)
     for state, words in enumerate(labels):
         lines = [" ".join([f"state {state}{zeros}", *words])]
@@ -429,7 +429,7 @@ def _label(name: str) -> str:
 def _word(name: str) -> str:
     """Return a name without spaces."""
     if any(letter.isspace() for letter in name) or '"' in name or not name:
-        message = f"a name in this format has no spaces and no quotation marks, not {name!r}."
+        message = f"this format allows no spaces or quotation marks in a name, as in {name!r}."
         raise InvalidModelError(message)
     return name
 

@@ -54,7 +54,7 @@ def as_environment(
     -------
     gymnasium.Env
         Actions are numbered 0 to A - 1: the game's own, ascending, in ``positions.labels`` of the
-        environment; if they are no integers, these are places in ``positions.model.actions``.
+        environment; if they are not integers, these are places in ``positions.model.actions``.
         ``info["action_mask"]``, (A,) int8, has a 1 for each that is possible.
         ``state`` is the game's present state.
 
@@ -111,10 +111,10 @@ def as_pettingzoo(
     """Return a game of any number of players as an environment of PettingZoo [1]_.
 
     Player n is the agent ``"player_n"``. All observe the whole state; ``infos`` of the agent to
-    move has the actions that are possible as ``"action_mask"``, and others have none. Of two
-    opponents, player 1 receives the negative reward, and the payoff that remains of the constant
-    sum. Where the symmetry of a game makes the players change places, agents stay who they are, and
-    the state that is observed is the representative.
+    move has the actions that are possible as ``"action_mask"``, and others have none. With two
+    opponents, player 1 receives the negative reward, and the rest of the constant sum as payoff.
+    Where the symmetry of a game makes the players change places, agents stay who they are, and they
+    observe the representative.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def as_openspiel(
 
 
 def endless(model: Model, discount: float, sign: float = 1.0) -> Model:
-    """Return a one-player model in which a terminal state earns nothing, or its payoff at once.
+    """Return a one-player model in which a terminal state earns nothing, or its payoff immediately.
 
     Packages for decision processes have no terminal states; a state that leads to itself and earns
     (1 - discount) · payoff in each step has the same value. Rewards are multiplied by `sign`.

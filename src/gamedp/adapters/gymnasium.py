@@ -101,7 +101,7 @@ class Gymnasium:
     __gamedp_plain__ = True
 
     def __attrs_post_init__(self) -> None:
-        """Refuse at once what has no table."""
+        """Refuse an environment without a table."""
         self._actions  # noqa: B018 - found now, and kept
 
     @functools.cached_property
@@ -288,6 +288,6 @@ def _finite(number: Any) -> float:
     """Return a number of any library as a float."""
     found = float(number)
     if not math.isfinite(found):
-        message = f"{found} is no probability and no reward"
+        message = f"{found} is neither a probability nor a reward"
         raise ValueError(message)
     return found

@@ -110,7 +110,7 @@ class GameEnvironment(gymnasium.Env[Any, Any]):
 
 
 def checked_render_mode(render_mode: Any) -> str | None:
-    """Return a render mode; raise InvalidParameterError if there is no such one."""
+    """Return a render mode; raise InvalidParameterError if it does not exist."""
     if render_mode is None or render_mode in RENDER_MODES:
         return render_mode  # type: ignore[no-any-return]
     message = f'render_mode is {shown(render_mode)}; it must be "ansi" or None.'
@@ -128,7 +128,7 @@ def space_of(positions: Positions) -> Any:
 
 
 def number_of(action: Any) -> int:
-    """Return an action as an int; -1, which is no action, if it is none."""
+    """Return an action as an int; -1 if it is not an action."""
     try:
         return operator.index(action)
     except TypeError:

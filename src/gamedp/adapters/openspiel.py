@@ -1,4 +1,4 @@
-"""Games of OpenSpiel with open turns, as rules."""
+"""Games of OpenSpiel with perfect information and alternate moves, as rules."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Telling: TypeAlias = Literal["text", "counts", "history"]
 """The way to tell two states apart: see :class:`OpenSpiel`."""
 
 DRAWN_MOVES = 20_000
-"""Number of moves that are drawn to find out what tells states apart."""
+"""Number of moves that are drawn to find out what distinguishes states."""
 
-FOLLOWED = 40
+COMPARED_MOVES = 40
 """Number of moves that two histories are followed which look the same."""
 
 LONGEST_DRAW = 300
@@ -39,7 +39,7 @@ LONGEST_DRAW = 300
 MOST_OUTCOMES = 100_000
 """Largest number of outcomes of one action."""
 
-KEPT = 4_096
+CACHED_STATES = 4_096
 """Number of OpenSpiel's states that are kept ready."""
 
 BROKEN = ("morpion_solitaire",)
@@ -48,7 +48,7 @@ BROKEN = ("morpion_solitaire",)
 NEAR = Fraction(1, 2**50)
 """Distance of the difference of two sums of floats from the one that is meant, for sums of one."""
 
-SIMPLE = 1_000
+MAX_SIMPLE_DENOMINATOR = 1_000
 """Largest denominator of a reward that is taken for a simple fraction."""
 
 
@@ -87,7 +87,7 @@ class _Fields(NamedTuple):
 
 
 class SpielState(_Fields):
-    """A position: the game, what tells its states apart, and the moves that have led to it.
+    """A position: the game, what distinguishes its states, and the moves that have led to it.
 
     Two of them are equal if OpenSpiel shows the same for both; `moves`, the numbers of all actions
     and outcomes of chance so far, are only one way to get there.
@@ -119,7 +119,7 @@ class SpielState(_Fields):
 
 
 def _as_text(game: Any) -> Any:
-    """Return the text that loads a game of OpenSpiel; what is none, as it is."""
+    """Return the text that loads a game of OpenSpiel; anything else unchanged."""
     return game.to_string() if hasattr(game, "new_initial_state") else game
 
 
@@ -141,12 +141,12 @@ class OpenSpiel:
     count as equal if their texts, movers and numbers of moves are, unless histories drawn at random
     show that games go on differently from there; then also the number of moves of each player and
     of chance must be equal, and if even that does not do, only the history itself is the state.
-    Draws prove nothing: ``tells="history"`` takes no two histories for one, in games that are small
-    enough.
+    Random moves prove nothing: ``tells="history"`` never merges two histories, in games that are
+    small enough.
 
     Chance is folded into the actions before it. Its probabilities are taken as the fractions that
-    they are rounded from. Two players who are no opponents (OpenSpiel's utility is neither zero-sum
-    nor constant-sum) each maximise their own payoff, as in all games of three and more.
+    they are rounded from. Two players who are not opponents (OpenSpiel's utility is neither
+    zero-sum nor constant-sum) each maximise their own payoff, as in all games of three and more.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class OpenSpiel:
         As ``pyspiel.load_game`` takes it: ``tic_tac_toe``, ``pig(winscore=15,horizon=4)``. A game
         of your own is registered before (``pyspiel.register_game``).
     tells : {"text", "counts", "history"}, optional
-        What tells states apart: the text, the mover and the number of moves; instead of this
+        What distinguishes states: the text, the mover and the number of moves; instead of this
         number, how often each player and chance have moved; or the history. Found by drawing games
         if not given.
 
@@ -191,7 +191,7 @@ class OpenSpiel:
     __gamedp_plain__ = True
 
     def __attrs_post_init__(self) -> None:
-        """Refuse at once what cannot be a game."""
+        """Refuse immediately what cannot be a game."""
         _spiel(self.name)
 
     @property
@@ -334,7 +334,7 @@ _KEYS: dict[str, Callable[[Any], Hashable]] = {
 
 
 def _drawn(at: Any) -> list[tuple[Any, Any, tuple[str, ...]]]:
-    """Return what chance makes of a state: probabilities, states, and the words of each event.
+    """Return the outcomes of chance: probabilities, states, and the words of each event.
 
     Raises
     ------
@@ -372,7 +372,7 @@ def _gain(before: float, after: float) -> Fraction:
     Fraction(1, 10)
     """
     exact = Fraction(after) - Fraction(before)
-    simple = exact.limit_denominator(SIMPLE)
+    simple = exact.limit_denominator(MAX_SIMPLE_DENOMINATOR)
     size = max(Fraction(1), abs(Fraction(after)), abs(Fraction(before)))
     return simple if abs(simple - exact) <= NEAR * size else exact
 
@@ -433,7 +433,7 @@ class _Spiel:
     @functools.cached_property
     def at(self) -> Callable[[str], Any]:
         """Return the state after some moves."""
-        return functools.lru_cache(KEPT)(self._replayed)
+        return functools.lru_cache(CACHED_STATES)(self._replayed)
 
     def _replayed(self, moves: str) -> Any:
         """Play moves, which may come from anywhere.
@@ -451,20 +451,20 @@ class _Spiel:
                 message = (
                     f"the moves {shown(moves)} are not possible in {self.game.to_string()}: number "
                     f"{number} is {shown(move)}, and "
-                    + (f"{_listed(legal)} can be played." if legal else "the game is over.")
+                    + (f"{_list_numbers(legal)} can be played." if legal else "the game is over.")
                 )
                 raise UnknownStateError(message)
             at.apply_action(action)
         if at.is_chance_node():
             message = (
                 f"the moves {shown(moves)} of {self.game.to_string()} lack an outcome of chance at "
-                f"the end: one of {_listed(at.legal_actions())}."
+                f"the end: one of {_list_numbers(at.legal_actions())}."
             )
             raise UnknownStateError(message)
         return at
 
     def key(self, tells: str, moves: str) -> Hashable:
-        """Return what tells a state from others."""
+        """Return what distinguishes a state from others."""
         if tells not in _KEYS:
             message = f"tells is {shown(tells)} in a state; it must be one of {', '.join(_KEYS)}."
             raise UnknownStateError(message)
@@ -472,7 +472,7 @@ class _Spiel:
 
     @functools.cached_property
     def tells(self) -> str:
-        """The coarsest that told no two histories for one which go on differently."""
+        """The coarsest key under which no two histories that continue differently were equal."""
         return next((tells for tells in ("text", "counts") if self._agree(tells)), "history")
 
     def _agree(self, tells: str) -> bool:
@@ -487,7 +487,7 @@ class _Spiel:
                 if not at.is_chance_node():
                     before = met.setdefault(key(at), at)
                     if before is not at and before.history() != at.history():
-                        left -= FOLLOWED
+                        left -= COMPARED_MOVES
                         if not self._go_on_the_same(before, at, key, chosen):
                             return False
                 if at.is_terminal() or left <= 0:
@@ -502,7 +502,7 @@ class _Spiel:
         self, one: Any, other: Any, key: Callable[[Any], Hashable], chosen: random.Random
     ) -> bool:
         """Return whether two states look the same along some moves that both make."""
-        for _ in range(FOLLOWED):
+        for _ in range(COMPARED_MOVES):
             if self._looks(one, key) != self._looks(other, key):
                 return False
             if one.is_terminal():
@@ -523,7 +523,7 @@ class _Spiel:
         return key(at), at.current_player(), tuple(at.legal_actions())
 
 
-def _listed(actions: Any) -> str:
+def _list_numbers(actions: Any) -> str:
     """Return some of many numbers in words."""
     words = ", ".join(map(str, actions[:10]))
     return f"{words}, ..." if len(actions) > 10 else words
@@ -593,7 +593,7 @@ def _is_closed(brackets: str) -> bool:
 
 
 def _refuse_kind(text: str, kind: Any) -> None:
-    """Raise UnsupportedProblemError for what cannot be solved as a game of open turns."""
+    """Raise UnsupportedProblemError for games with hidden information or simultaneous moves."""
     types = type(kind)
     reasons = []
     if kind.dynamics != types.Dynamics.SEQUENTIAL:

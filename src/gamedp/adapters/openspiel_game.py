@@ -118,7 +118,7 @@ class GameForOpenSpiel(pyspiel.Game):  # type: ignore[misc]  # compiled, without
         text = text_of(self.positions, Seating(state, swapped=False))
         if text in values:
             return values[text] + self.less
-        # Only met with the players' places changed, which changes the sign of a zero-sum game.
+        # Only visited with the players' places changed, which changes the sign of a zero-sum game.
         return self.less - values[text_of(self.positions, Seating(state, swapped=True))]
 
     def make_py_observer(
@@ -258,7 +258,7 @@ class SpielGameState(pyspiel.State):  # type: ignore[misc]  # compiled, without 
         return f"outcome {action + 1}: {positions.render(self._next()[action][1])}"
 
     def __str__(self) -> str:
-        """Return the state in words, and the number that tells it from others."""
+        """Return the state in words, with the number that distinguishes it."""
         if self._position is None:
             return "start"
         return text_of(self._game.positions, self._position, self._choice)

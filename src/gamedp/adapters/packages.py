@@ -25,18 +25,18 @@ def installed(module: str, install: str) -> Any:
         raise MissingPackageError(message) from error
 
 
-SIMPLE = 1_000
+MAX_SIMPLE_DENOMINATOR = 1_000
 """Largest denominator of a probability that is taken for a simple fraction."""
 
 TWO_UNITS = Fraction(1, 2**52)
 """Relative distance of a stored probability from the one that is meant, as for all rules."""
 
-MISSED = 1e-9
-"""Distance of a sum of probabilities from one that is no rounding: the model refuses it."""
+MAX_SUM_ROUNDING = 1e-9
+"""Distance of a sum of probabilities from one beyond rounding: the model refuses it."""
 
 
 def meant(probabilities: Iterable[float]) -> list[Any]:
-    """Return probabilities as fractions whose sum is one; as they are, if it is not even nearly.
+    """Return probabilities as fractions whose sum is one; unchanged, if it is not nearly one.
 
     Examples
     --------
@@ -46,11 +46,11 @@ def meant(probabilities: Iterable[float]) -> list[Any]:
     """
     given = list(probabilities)
     exact = [Fraction(number) for number in given]
-    simple = [number.limit_denominator(SIMPLE) for number in exact]
+    simple = [number.limit_denominator(MAX_SIMPLE_DENOMINATOR) for number in exact]
     are_close = all(
         abs(near - number) <= TWO_UNITS * number for near, number in zip(simple, exact, strict=True)
     )
     if are_close and sum(simple) == 1:
         return simple
     total = sum(exact, Fraction())
-    return given if abs(total - 1) > MISSED else [number / total for number in exact]
+    return given if abs(total - 1) > MAX_SUM_ROUNDING else [number / total for number in exact]

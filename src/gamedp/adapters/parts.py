@@ -37,7 +37,7 @@ STATE_BYTES, ROW_BYTES, REWARD_BYTES, LABEL_BYTES, VARIABLE_BYTES = 72, 20, 24, 
 """Memory that a state takes while a file is read; besides, each choice or transition that the file
 does not spell out, and each reward, label and variable of a state."""
 
-ROUNDED = 1e-5
+ROUNDED_SUM_TOLERANCE = 1e-5
 """Tolerance for the sum of the probabilities of a choice if they were rounded."""
 
 
@@ -118,7 +118,7 @@ class Parts:
 
 @attrs.frozen
 class FileFormat:
-    """A format of files: what reads one, and what writes one.
+    """A format of files: its reader and its writer.
 
     :func:`gamedp.read_model`, :func:`gamedp.write_model` and the commands find it by the ending of
     a file's name, once it is registered as an entry point of that name in the group
@@ -325,7 +325,7 @@ def _probabilities(parts: Parts, notes: list[str]) -> NDArray[Any]:
     sums = exact_totals(offsets, given)
     for choice, total in sums.items():
         distance[choice] = abs(total - 1)
-    wrong = distance > ROUNDED
+    wrong = distance > ROUNDED_SUM_TOLERANCE
     if wrong.any():
         choice = int(wrong.argmax())
         message = (
@@ -361,7 +361,7 @@ def _check_probabilities(parts: Parts, counts: Integers) -> None:
         raise InvalidModelError(message)
     # A negative one would be taken for a swap of the players. Written so that NaN is bad, too.
     numbers = nearest(parts.probabilities)
-    bad = ~((numbers >= 0) & (numbers <= 1 + ROUNDED))
+    bad = ~((numbers >= 0) & (numbers <= 1 + ROUNDED_SUM_TOLERANCE))
     if bad.any():
         place = int(bad.argmax())
         choice = int(np.searchsorted(parts.transition_offsets, place, side="right")) - 1

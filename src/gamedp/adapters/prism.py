@@ -1,7 +1,8 @@
 """PRISM's explicit files: transitions (.tra), and beside them labels, rewards and variables.
 
-Described in the manual of PRISM, https://www.prismmodelchecker.org/manual/Appendices/ExplicitModelFiles.
-Storm has a dialect without numbers in the headers, which is understood, too.
+Described in the manual of PRISM,
+https://www.prismmodelchecker.org/manual/Appendices/ExplicitModelFiles. Storm's dialect without
+numbers in the headers is read as well.
 """
 
 from __future__ import annotations
@@ -464,15 +465,15 @@ def _check_names(parts: Parts) -> None:
     """Refuse names that could not be read back."""
     for name in (*parts.labels, *parts.rewards):
         if '"' in name or not name.isprintable():
-            message = f"a name in this format has no quotation marks, not {name!r}."
+            message = f"this format allows no quotation marks in a name, as in {name!r}."
             raise InvalidModelError(message)
     for name in parts.variables:
         if not name.isprintable() or name != name.strip() or not name or set(name) & set("(),"):
-            message = f"a variable in this format has no brackets and commas, not {name!r}."
+            message = f"this format cannot name a variable {name!r}: no brackets, no commas."
             raise InvalidModelError(message)
     for name in parts.action_names:
         if any(letter.isspace() for letter in name):
-            message = f"an action in this format has no spaces in its name, not {name!r}."
+            message = f"this format allows no spaces in the name of an action, as in {name!r}."
             raise InvalidModelError(message)
     if parts.action_names and not any(names_of(parts)):
         message = (

@@ -61,7 +61,7 @@ def text_of(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"{path} is no text: byte {error.start} is not of UTF-8."
+        message = f"{path} is not text: byte {error.start} is not of UTF-8."
         raise DamagedFileError(message) from None
 
 
@@ -71,7 +71,7 @@ def properties_in(path: Path) -> PropertiesReader:
     Raises
     ------
     DamagedFileError
-        If it is no text.
+        If it is not text.
     InvalidModelError
         At a declaration that is none, with line and column.
     """
@@ -81,7 +81,7 @@ def properties_in(path: Path) -> PropertiesReader:
 def with_properties(
     loaded: LoadedModel, reader: PropertiesReader, given: Mapping[str, Any]
 ) -> LoadedModel:
-    """Return a model with the properties of a file, and with what they use.
+    """Return a model with the properties of a file and the constants and labels they use.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def parts_of_program(
     Raises
     ------
     GamedpError
-        If the text is no program, with line and column; or a limit is reached.
+        If the text is not a program, with line and column; or a limit is reached.
     """
     from gamedp.compiler.model_programs import Exploration  # noqa: PLC0415 - brings numba along
 
@@ -359,7 +359,7 @@ def _totals(explored: Explored, columns: list[NDArray[np.int64]]) -> NDArray[np.
 
 
 def _means(explored: Explored, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the average over the commands that may be done in each state, all as likely."""
+    """Return the average over the commands enabled in each state, all equally likely."""
     offsets, values = explored.choice_offsets, explored.values
     counts = np.diff(offsets)
     if (counts == 1).all():

@@ -46,7 +46,7 @@ def word_of_fraction(number: Fraction | float) -> str:
 
 
 class Lines(Sequence[str]):
-    """The lines of a text, each made when it is asked for: a large file has millions."""
+    """The lines of a text, each made on request: a large file has millions."""
 
     def __init__(self, text: str) -> None:
         if "\r" in text:

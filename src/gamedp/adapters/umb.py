@@ -1,6 +1,6 @@
 """The unified Markov binary (UMB) format, which Storm, PRISM and others read and write.
 
-The format is described at https://github.com/pmc-tools/umb. Of what it can say, this reads Markov
+The format is described at https://github.com/pmc-tools/umb. Of its models, this reads Markov
 chains, Markov decision processes and turn-based games in discrete time.
 """
 

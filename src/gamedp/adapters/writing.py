@@ -98,7 +98,7 @@ def parts_of(
 
 
 def _players_of(given: Model | LoadedModel) -> tuple[Model, Integers, int]:
-    """Return a model with the players who own its states, whoever plays together."""
+    """Return a model with the players who own its states, without coalitions."""
     if not isinstance(given, LoadedModel):
         return given, given.players.astype(np.int64), given.num_players
     return given.together, given.owners, given.num_players
@@ -122,7 +122,7 @@ def _check(model: Model) -> None:
 
 
 def _is_text(name: object) -> bool:
-    """Return whether this is text without the halves of letters that Python's may have."""
+    """Return whether this is text without lone surrogates."""
     return isinstance(name, str) and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
@@ -239,7 +239,7 @@ def _inserted(column: NDArray[Any], places: Integers, rewards: NDArray[Any]) -> 
 
 
 def _words_of(actions: Sequence[Any]) -> tuple[str, ...]:
-    """Return the actions of a game that are no integers as texts, different ones for all."""
+    """Return the actions of a game that are not integers as texts, different ones for all."""
     words = tuple(map(str, actions))
     return tuple(map(repr, actions)) if "" in words or len(set(words)) < len(words) else words
 

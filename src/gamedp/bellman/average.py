@@ -14,7 +14,7 @@ it once more. Probabilities sum to one, therefore
     (r + sum(P * v))(s, a) - v(s)  =  r(s, a) + sum(P(t | s, a) * (v(t) - v(s))),
 
 and this is how it is computed: a constant in v, however large, costs no accuracy. Rounding is
-allowed for as in :mod:`gamedp.bellman.residuals`, with two operations more for each term.
+allowed for as in :mod:`gamedp.bellman.residuals`, with two more operations for each term.
 
 A sweep moves v towards Tv only in part. That is value iteration on the chain that stays where it
 is with the remaining probability, and whose convergence no periodicity prevents [3]_; the bounds
@@ -172,8 +172,8 @@ def evaluate(
 ) -> bool:
     """Set values to the policy's biases by elimination; return whether play reaches one state.
 
-    All but the first state are eliminated: play that would reach them goes on immediately. What is
-    left is how much is earned from the first state until play returns to it, and in how many steps.
+    All but the first state are eliminated: play that would reach them goes on immediately. There
+    remain the reward from the first state until play returns to it, and the number of these steps.
     Nothing is subtracted in the process [1]_. These values are proposals, and prove nothing.
 
     Parameters

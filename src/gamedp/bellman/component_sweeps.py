@@ -71,7 +71,7 @@ REPEATS = 8
 """Sweeps along a policy between two that may improve it."""
 SWEEPS_BEFORE_POLICIES = 64
 """Sweeps with opponents before their policies are improved in turns."""
-TRUST = 5000
+SWEEPS_BEFORE_PLAIN_ONES = 5000
 """Sweeps after which nothing but them is trusted to converge."""
 MAX_ELIMINATION_TERMS = float(1 << 26)
 """Largest number of terms of an elimination: some tenths of a second that nothing interrupts."""
@@ -350,7 +350,7 @@ def iterate(
         if who == OPPONENTS:
             memory[ROUNDS] = 0.0  # sweeps along the policies of both need not converge
             continue
-        if memory[SWEEPS] > TRUST:
+        if memory[SWEEPS] > SWEEPS_BEFORE_PLAIN_ONES:
             if change <= threshold:
                 return CHANGING_LITTLE
             continue

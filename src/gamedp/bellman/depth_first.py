@@ -319,7 +319,7 @@ def part(
     values: Floats,
     policy: Integers,
 ) -> int:
-    """Give states of a cyclic component the values that the graph determines; keep the others.
+    """Set the values in a cyclic component that the graph determines; keep the other states.
 
     Parameters
     ----------
@@ -432,6 +432,8 @@ def search(
     seen, number = cursor[SEEN], cursor[COMPONENTS]
     left = budget
     while left > 0:
+        # Advance: a new root, or the next transition of the deepest state that leads to an unseen
+        # one; all passed on the way may lower its rank.
         if depth == 0:
             while start < num_states and status[start] != UNSEEN:
                 start += 1
@@ -459,6 +461,7 @@ def search(
                 is_root[top] = False
             # Visited again on the way back, the transition shows how low its successor reaches.
             next_transition[top] = t
+        # Enter: the unseen state goes deeper.
         if depth == 0 or t < last:
             stack[depth] = successor
             next_transition[depth] = graph.transition_offsets[graph.choice_offsets[successor]]
@@ -468,11 +471,14 @@ def search(
             seen += 1
             depth += 1
             continue
+        # Leave: a state that is not a root waits until the root of its component is left.
         depth -= 1
         if not is_root[top]:
             waiting -= 1
             stack[waiting] = state
             continue
+        # Leave a root: one state alone may be solved immediately; of a larger component, the states
+        # without a known value are deferred.
         first = stop = int(component_offsets[number])
         found = OPEN
         if waiting == num_states or ranks[stack[waiting]] < lowest:
@@ -506,6 +512,7 @@ def search(
                 return GIVEN_UP
         if stop == first:
             continue
+        # Defer: the places and the level of the states that are left.
         level = 0
         for position in range(first, stop):
             state = np.uintp(order[position])

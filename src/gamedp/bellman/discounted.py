@@ -67,7 +67,7 @@ COARSEST, FINEST = 0.2, 0.0001
 """Largest and smallest factor to which sweeps along the choices reduce the changes of an
 improvement: the fewer choices have changed, the more exact values of the policy pay off."""
 
-CLOSER = 0.4
+FINAL_ACCURACY_SHARE = 0.4
 """Fraction of the requested accuracy that they finally reach, as a probe misses some states."""
 
 BATCH = 1 << 10
@@ -228,7 +228,7 @@ def next_phase(
         marks[IN_VAIN] = 0
     # The target for the changes. The probe does not see all of them.
     goal = tolerance * (1.0 - equation.discount) / max(equation.discount, 0.5)
-    closest = max(CLOSER * goal, 0.125 * off)
+    closest = max(FINAL_ACCURACY_SHARE * goal, 0.125 * off)
     changed = marks[CHANGED] / len(equation.maximise)
     fraction = min(COARSEST, max(FINEST, 2.0 * changed))
     numbers[LIMIT] = closest if changed == 0.0 else max(fraction * span, closest)
@@ -248,7 +248,7 @@ def settle(
     marks: Integers,
     numbers: Floats,
 ) -> int:
-    """Measure how far a sweep along the choices has brought the values; return the next phase."""
+    """Measure the progress of a sweep along the choices; return the next phase."""
     num_states = len(values)
     step = max(11, num_states // BATCH) | 1
     lowest, highest, mean = probe_jit(step, discount, rows, values)

@@ -263,7 +263,7 @@ def approach(
 ) -> tuple[float, float]:
     """Update ``order[start:stop]`` in place; return the largest change, absolute and relative.
 
-    If terms cancel out, changes that rounding alone may cause are no relative change.
+    If terms cancel out, changes that rounding alone may cause do not count.
     """
     graph = equation.graph
     change = relative = 0.0

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
-SAME = 1e-9
+LENGTH_TOLERANCE = 1e-9
 """Relative difference below which two lengths are the same."""
-SETTLED = 1e-10
+MAX_SETTLED_GROWTH = 1e-10
 """Relative growth below which the lengths of a component are known."""
 
 
@@ -177,7 +177,7 @@ def count_plies(
                 if cyclic:
                     starts = graph.transition_offsets
                     visits += starts[last] - starts[first]
-                    settled = settled and best <= plies[state] * (1 + SETTLED)
+                    settled = settled and best <= plies[state] * (1 + MAX_SETTLED_GROWTH)
                 plies[state] = best
         for state in states:
             own = policy[state]
@@ -191,7 +191,7 @@ def count_plies(
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 if equal[choice]:
                     found = length_jit(graph, probabilities, choice, plies)
-                    equal[choice] = abs(found - plies[state]) <= SAME * plies[state]
+                    equal[choice] = abs(found - plies[state]) <= LENGTH_TOLERANCE * plies[state]
                     if equal[choice] and (chosen < 0 or choice == own):
                         chosen = choice
             policy[state] = chosen

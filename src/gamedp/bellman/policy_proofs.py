@@ -61,7 +61,7 @@ TIE = 1e-14
 """Largest relative loss of a choice by rounding, for each step that is left."""
 
 
-def followed(size: int, block: Block) -> int:
+def count_policy_transitions(size: int, block: Block) -> int:
     """Count the transitions within a component that its policy may take."""
     graph = block.graph
     count = np.uintp(0)
@@ -71,7 +71,7 @@ def followed(size: int, block: Block) -> int:
     return int(count)
 
 
-followed_jit = inlined(followed)
+count_policy_transitions_jit = inlined(count_policy_transitions)
 
 
 def mirrored(size: int, block: Block) -> Block:
@@ -80,7 +80,7 @@ def mirrored(size: int, block: Block) -> Block:
     The policy is mirrored as well: where the players change places, play leads to the other side.
     """
     graph = block.graph
-    length = 2 * followed_jit(size, block)
+    length = 2 * count_policy_transitions_jit(size, block)
     choices = Graph(
         np.empty(2 * size + 1, np.uintp),
         np.empty(2 * size + 1, np.uintp),

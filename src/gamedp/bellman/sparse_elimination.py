@@ -165,6 +165,7 @@ def eliminate(
     earns = vague = False
     offsets[0] = 0
     for state in range(np.uintp(num_states)):
+        # Read the policy's row.
         choice = block.policy[state]
         first = graph.transition_offsets[choice]
         last = graph.transition_offsets[choice + ONE]
@@ -203,6 +204,7 @@ def eliminate(
             # For probabilities that are scaled; if they are far from a sum of one, what is meant?
             vague = vague or abs(total - 1.0) > (float(last - first) + outside + 8.0) * UNIT
             cost += abs(total - 1.0) / UNIT
+        # Substitute the rows of earlier states.
         while num_before > 0:
             middle = before[0]
             num_before -= ONE
@@ -232,7 +234,8 @@ def eliminate(
         if terms > most:
             return TOO_EXPENSIVE, np.inf
         roundings += cost
-        # Kahan's sum: whatever the number of terms, its error is little more than two units.
+        # Divide by the probability to go elsewhere. Kahan's sum: its error is
+        # little more than two units, whatever the number of terms.
         out = leaving
         lost = 0.0
         count = 1.0 if leaving > 0.0 else 0.0
@@ -268,6 +271,7 @@ def eliminate(
         found[state, INHERITED] = inherited / out
         # The loss of the sum, the division, the product and the addition.
         found[state, COST] = min(count - 1.0, 3.0) + 3.0
+    # Back from the last state to the first: values and weights.
     along = probabilities  # roundings on the longest way through states after this one
     highest = longest = most_along = 0.0
     for position in range(num_states):
@@ -294,6 +298,7 @@ def eliminate(
         found[last, INHERITED] = inherited
         numbers[VALUE, last] = value
         numbers[WEIGHT, last] = weight
+    # The errors.
     faint = FAINT * (float(terms) + 16.0 * num_states) / narrowest
     spread = 2.0 * roundings * UNIT
     relative = (spread + most_along * UNIT) * (1.0 + 4.0 * LARGE_ERROR)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
-LONG = 1 << 30
+UNLIMITED_SWEEPS = 1 << 30
 """More sweeps than there is time for."""
 CHOICES, TRANSITIONS = 1, 2
 """Where the size of a component stands beside the number of visits."""
@@ -376,7 +376,7 @@ def solve_components(
                 chooser_jit(size, block, swaps),
                 may_stay,
                 0.01 * tolerance,
-                np.int64(LONG),
+                np.int64(UNLIMITED_SWEEPS),
                 max(64 * (size + num_inner), LEAST_WORK),
                 block,
                 numbers,

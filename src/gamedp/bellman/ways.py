@@ -9,8 +9,8 @@ terminal state, so that the best average is the only solution of
 and sweeps converge to it. They only propose values v, by policies. Then weights w are found with
 ``w >= 1/2 + sum(P * w)`` within a strongly connected component, for the choices that are nearly as
 good as the best one: steps until these lead out of it. If no node misses its equation by more than
-e / 2, ``v - e * w`` and ``v + e * w`` are bounds, as the one is at most, the other at least what
-the operator makes of it [1]_; the other choices are worse by more than e times a weight. Rounding
+e / 2, ``v - e * w`` and ``v + e * w`` are bounds: the operator does not lower the first, nor raise
+the second [1]_; the other choices are worse by more than e times a weight. Rounding
 is allowed for as in :mod:`gamedp.bellman.average`.
 
 Once it is known where play stays, `leave_totals` and `lead` find the rewards beyond the gains on
@@ -47,13 +47,13 @@ NOTHING = -1
 TOO_LARGE_NUMBER = 2.0**1000
 """Size from which numbers are left to others: differences of larger ones may be infinite."""
 
-FIRST = 3
-"""Sweeps that improve a policy before it is worth following."""
+FIRST_SWEEPS = 3
+"""Number of sweeps that improve a policy before it is followed."""
 
-NEARLY = 2.0**-8
+NEARLY_BEST_SHARE = 2.0**-8
 """Part of the largest changes to which they must decrease for the policy to be nearly the best."""
 
-CLOSER = 2.0**-10
+FOLLOWING_SHARE = 2.0**-10
 """Part of its change to which following the policy then reduces the changes of a sweep."""
 
 MARGIN = 2.0**-30
@@ -311,9 +311,9 @@ def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, wa
         if change - change != 0.0:  # infinite, or no number
             return False
         largest = max(largest, change)
-        if sweep >= FIRST:
-            closer = max(0.25 * enough, CLOSER * change)
-            if change > NEARLY * largest or not settle_jit(
+        if sweep >= FIRST_SWEEPS:
+            closer = max(0.25 * enough, FOLLOWING_SHARE * change)
+            if change > NEARLY_BEST_SHARE * largest or not settle_jit(
                 count, nodes, offsets, successors, probabilities, extra, exits, closer, values, room
             ):
                 follow_jit(count, nodes, offsets, successors, probabilities, extra, values, exits,
@@ -525,7 +525,7 @@ arrive_jit = compiled(arrive)
 
 
 def margin_of(rewards: Floats, gains: Floats, values: Floats, tolerance: float) -> float:
-    """Return how much biases gain or lose on each step, so that their rounding does no harm."""
+    """Return how much biases gain or lose on each step to make up for their rounding."""
     size = TINY
     for reward in rewards:
         size = max(size, abs(reward))

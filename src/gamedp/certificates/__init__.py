@@ -1,13 +1,13 @@
 """Certificates: bounds with the evidence to check them, and the checker.
 
-The checker is small on purpose, and shares nothing with what finds the bounds: it reads the arrays
-of the model, and asks of every state one inequality a bound and, where play might never end, one
-about a rank. The page on certificates in the documentation has the theorems with their proofs;
-those about ranks are after [1]_.
+The checker is small on purpose, and shares no code with what finds the bounds. It reads the arrays
+of the model, and checks in every state one inequality for each bound and, where play might never
+end, one for a rank. The page on certificates in the documentation has the theorems with their
+proofs; those about ranks follow [1]_.
 
-Read `certificate` for what can be claimed, and of `checking` first `checker`, which finds the rules
-that a certificate names: those in `bounds`, `equilibrium` or `stages`. Of bounds, `directions`
-says what is claimed and what is known from the outset, and `choice_values` how
+`certificate` describes what can be claimed. In `checking`, begin with `checker`, which finds the
+rules that a certificate names: those in `bounds`, `equilibrium` or `stages`. For bounds,
+`directions` describes the claim and what is known from the outset, and `choice_values` how
 inequalities are decided in floating point.
 
 References

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Verified:
-    """The result of :func:`verify`: the claim that it has proven.
+    """The result of :func:`verify`: the proven claim.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ def _locked(array: Any) -> Any:
     return array
 
 
-def _given(arrays: Mapping[str, Array | None]) -> Mapping[str, Array]:
+def _lock_arrays(arrays: Mapping[str, Array | None]) -> Mapping[str, Array]:
     """Return read-only views of the arrays that are not None."""
     given = {name: _locked(array) for name, array in arrays.items() if array is not None}
     return MappingProxyType(given)
@@ -154,7 +154,7 @@ class Certificate:
     objective: Objective
     lower: Floats = attrs.field(converter=_locked)
     upper: Floats = attrs.field(converter=_locked)
-    evidence: Mapping[str, Array] = attrs.field(factory=dict, converter=_given)
+    evidence: Mapping[str, Array] = attrs.field(factory=dict, converter=_lock_arrays)
     rest_shift: int = 0
     digest: str
 

@@ -82,7 +82,7 @@ def compare(
         str,
         Parameter(
             help="Games as for `gamedp solve`, with parameters after a question mark, as in "
-            "'wubbel?goal=20'; or files with models, likewise with a question of their own, as in "
+            "'wubbel?goal=20'; or files with models, also with a question of their own, as in "
             "'model.umb?reach=goal&optimum=min'."
         ),
     ],
@@ -138,7 +138,7 @@ def _problem(name: str, settings: list[str], objective: ObjectiveOptions, file: 
         file.refuse()
         return make_game(thing, [*settings, *own])
     names = {*settings_of(FileOptions), *settings_of(ObjectiveOptions)}
-    if is_program(thing):  # what is no option is a constant
+    if is_program(thing):  # anything but an option is a constant
         settings = [*settings, *(text for text in own if text.partition("=")[0] not in names)]
         own = [text for text in own if text.partition("=")[0] in names]
     file, objective = _with_own(file, own), _with_own(objective, own)

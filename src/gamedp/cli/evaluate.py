@@ -189,9 +189,9 @@ def _words(order: list[str], found: Evaluation, plies: int | None) -> Iterator[t
 
 logger = logging.getLogger("gamedp")
 
-P_VALUE = "games as far off or farther are so likely, if the exact value is right"
+P_VALUE = "probability of a deviation at least this large if the exact value is correct"
 
-P_VALUE_OF_TOTALS = "totals as far off or farther are at most so likely, if the exact ones hold"
+P_VALUE_OF_TOTALS = "at most the probability of such a deviation if the exact totals are correct"
 
 
 @Parameter(name="*", group=Group("Games", sort_key=1))
@@ -241,7 +241,7 @@ def simulate(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Simulate millions of games between given players, beside the exact value.
+    """Simulate millions of games between given players, and compare with the exact value.
 
     Of a staged game, an exact value is known where each player is `optimal`.
     """

@@ -294,7 +294,7 @@ def state_where(thing: LoadedModel | Model, texts: Sequence[str], option: str) -
         examples = " and ".join(f"{one} ({thing.state_name(one)})" for one in states[:2])
         refuse(
             f"{option}: there are {len(states):,} states with {text}, such as "
-            f"{examples}. Say more of it, or give its number."
+            f"{examples}. Give more fields, or its number."
         )
     return int(states[0])
 

@@ -99,8 +99,8 @@ def files_of(name: str, kind: Kind) -> dict[str, str]:
     class_name = "".join(part.capitalize() for part in re.split("[-_]", name))
     if not NAMES.fullmatch(name):
         refuse(
-            f"{name!r} is no name for a new {kind}; choose one of small letters and digits, with - "
-            "or _ between them, such as my-game."
+            f"{name!r} cannot be the name of a new {kind}; choose one of small letters and digits, "
+            "with - or _ between them, such as my-game."
         )
     if keyword.iskeyword(class_name) or class_name in OWN_NAMES:
         refuse(f"the class of {name} would be {class_name}, which is taken; choose another name.")

@@ -49,7 +49,7 @@ def _bytes_of(_type: object, tokens: Sequence[Token]) -> float:
     try:
         return float(text) if multiple is None else float(text[:-1]) * multiple
     except ValueError:
-        message = f"{shown(text)} is no number of bytes, such as 4e9 or 4G."
+        message = f"{shown(text)} is not a number of bytes, such as 4e9 or 4G."
         raise ValueError(message) from None
 
 
@@ -153,7 +153,7 @@ class ObjectiveOptions:
         flags: list[tuple[Optimum, bool]] = [("max", self.max), ("min", self.min)]
         wishes = {wish for wish, given in (*flags, (self.optimum, True)) if given and wish}
         if len(wishes) > 1:
-            refuse("--min does not go with max: the first player wants one of them.")
+            refuse("--min cannot be combined with max: the first player wants one of them.")
         return wishes.pop() if wishes else "max"
 
     def name(self) -> str:
@@ -165,18 +165,18 @@ class ObjectiveOptions:
         options = {"discounted": "--discount", "horizon": "--horizon", "average": "--average"}
         for other in given:
             if other != name:
-                refuse(f"{options[other]} does not go with the objective {name}.")
+                refuse(f"{options[other]} cannot be combined with the objective {name}.")
         if name in numbers and not given:
             refuse(f"--objective {name} needs {options[name]}.")
         if self.draw is not None and name != "total":
-            refuse(f"--draw does not go with the objective {name}.")
+            refuse(f"--draw cannot be combined with the objective {name}.")
         return name
 
     def refuse(self, reason: str) -> None:
         """Raise InvalidParameterError if any option is set."""
         for name, value in attrs.asdict(self).items():
             if value:
-                refuse(f"--{name} does not go with it: {reason}.")
+                refuse(f"--{name} cannot be combined with it: {reason}.")
 
     def make(self) -> Objective:
         """Return the objective; raise InvalidParameterError if the options contradict."""

@@ -288,7 +288,7 @@ class _GameDialogue:
         """Play until the game is over or left."""
         try:
             for number, seat in self.seats.items():
-                self._asked(number, functools.partial(seat.begin, number))
+                self._ask_seat(number, functools.partial(seat.begin, number))
             while not self.line.is_over and self.forfeit is None:
                 self._turn()
         except _Quit:
@@ -304,7 +304,7 @@ class _GameDialogue:
         if record.payoffs is not None:
             say(_result(record.payoffs, self.people))
 
-    def _asked(self, number: int, ask: Callable[[], Any]) -> Any:
+    def _ask_seat(self, number: int, ask: Callable[[], Any]) -> Any:
         """Return the answer of a player at a seat; a fault ends the game, and is the forfeit."""
         try:
             return ask()
@@ -333,7 +333,7 @@ class _GameDialogue:
             if len(actions) > 1 and self.seats:
                 seat = self.seats[mover]
                 choose = functools.partial(seat.choose, state, actions, self.rng)
-                action = self._asked(mover, choose)
+                action = self._ask_seat(mover, choose)
                 if action is None:
                     return
             elif len(actions) > 1:

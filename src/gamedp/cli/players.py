@@ -201,7 +201,7 @@ def ruled(
                 f"{name} cannot play a staged game. Who can: optimal, random, and policies that "
                 "choose in a gamedp.stages.Position."
             )
-        refuse(f"{name} is no policy by rule; `gamedp tournament` lets it play.")
+        refuse(f"{name} is not a policy by rule; `gamedp tournament` lets it play.")
     return player
 
 
@@ -275,7 +275,7 @@ def _read(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> Any:
         return solve()
     if level is not None or _is_program(text) or text == PERSON:
         refuse(
-            f"what {text} does in every position is known only when it is asked; "
+            f"the actions of {text} are known only in the positions that it is shown; "
             "`gamedp tournament` lets it play."
         )
     if text in RANDOM:
@@ -300,7 +300,7 @@ def _policy_named(text: str, rules: Any) -> Any:
     if isinstance(game, type) and rules is not None and not isinstance(rules.game, game):
         refuse(f"{name} plays {game.__name__}, not {type(rules.game).__name__}.")
     if not callable(getattr(kind, "choose", None)):
-        refuse(f"{name} is no policy: it has no choose(state).")
+        refuse(f"{name} is not a policy: it has no choose(state).")
     settings = list(settings_of(kind))
     if equals and not settings:
         refuse(f"{name} takes no number; leave ={value} out.")

@@ -132,7 +132,7 @@ class PictureOptions:
         texts = assignments(self.where or (), option="--where")
         return {name: read_as(name, text, int) for name, text in texts.items()}
 
-    def given(self, *names: str) -> dict[str, Any]:
+    def keywords_of(self, *names: str) -> dict[str, Any]:
         """Return those of some options that are set, as keywords of a picture."""
         options = {name: getattr(self, name) for name in names}
         return {name: value for name, value in options.items() if _is_given(value)}
@@ -253,7 +253,7 @@ def _default(drawn: _Subject, picture: PictureOptions) -> Any:
 
 
 def _slices(draw: Callable[..., Any], drawn: _Subject, picture: PictureOptions) -> Any:
-    keywords = picture.given("player", "arrows")
+    keywords = picture.keywords_of("player", "arrows")
     if picture.action is not None:
         keywords["action"] = _action_in(drawn.thing, picture.action)
     return draw(drawn.thing, *picture.axes(), where=picture.fixed(), **keywords)
@@ -315,7 +315,7 @@ KINDS: dict[str, tuple[set[str], Callable[[_Subject, PictureOptions], Any]]] = {
     "tree": (
         {"state", "depth"},
         lambda drawn, picture: gamedp.pictures.plot_tree(
-            drawn.thing, drawn.state, **picture.given("depth")
+            drawn.thing, drawn.state, **picture.keywords_of("depth")
         ),
     ),
     "board": ({"state"}, lambda drawn, _: gamedp.pictures.plot_board(drawn.thing, drawn.state)),

@@ -107,7 +107,7 @@ class SearchOptions:
     endings: int | None = None
     endings_folder: Path | None = None
 
-    def given(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """Return the options that are set by the searchers' names, without the endings."""
         table_bytes = None if self.table_mib is None else self.table_mib * 2**20
         values = {
@@ -131,7 +131,7 @@ class SearchOptions:
         assert self.searcher is not None  # noqa: S101 - whoever calls has chosen one
         kind = find(SEARCHERS, self.searcher)
         settings = settings_of(kind)
-        given = self.given() | more
+        given = self.keywords() | more
         options = self.option or ()
         if (
             self.exact
@@ -201,7 +201,7 @@ def search(
 
     keeps = grows and last > 0 and how.endings_folder is None
 
-    def found(progress: ProgressCallback | None, folder: Path) -> SearchResult:
+    def search_in(progress: ProgressCallback | None, folder: Path) -> SearchResult:
         given: dict[str, Any] = {"compile": compile, "progress": progress}
         if not last:
             alone: SearchResult = searcher.search(made, position, **given)
@@ -213,9 +213,9 @@ def search(
         with watch(quiet=output.quiet) as progress:
             result, interrupted = _as_far_as(
                 lambda: (
-                    _with_kept_tables(made, folder, lambda kept: found(progress, kept))
+                    _with_kept_tables(made, folder, lambda kept: search_in(progress, kept))
                     if keeps
-                    else found(progress, folder)
+                    else search_in(progress, folder)
                 )
             )
         report.show(output, game, made, result.facts(), _words(result))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gamedp.web.catalogue import Listed
     from gamedp.web.plugin import Page
-    from gamedp.web.tables import Tables
+    from gamedp.web.tables import WebTables
 
 
 LOOPBACK = "127.0.0.1"
@@ -76,12 +76,12 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         Do not show progress.
     """
     from gamedp.web.serve import require_packages, serve as run  # noqa: PLC0415 - not for --help
-    from gamedp.web.tables import Limits, Tables  # noqa: PLC0415 - likewise
+    from gamedp.web.tables import Limits, WebTables  # noqa: PLC0415 - likewise
 
     require_packages()
     if workers < 1:
         refuse(f"--workers is {workers}; it must be at least 1.")
-    tables = Tables(Limits(bytes=_bytes(memory)), workers)
+    tables = WebTables(Limits(bytes=_bytes(memory)), workers)
     if game in registered(PAGES):
         game, games = None, game
     if game is None:
@@ -148,7 +148,7 @@ def _say_left_out(pages: list[Page], listed: list[Listed]) -> None:
         print(f"gamedp: warning: {message}", file=sys.stderr)
 
 
-def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) -> None:
+def _export(listed: list[Listed], tables: WebTables, folder: Path, *, quiet: bool) -> None:
     """Write the folder for games, which are solved first if necessary."""
     from gamedp.web.export import export  # noqa: PLC0415 - not needed for --help
 

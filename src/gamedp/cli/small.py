@@ -262,12 +262,12 @@ def grundy(
     else:
         pairs += [
             ("period", str(found).removeprefix("period ")),
-            ("exceptions", _listed(found.exceptions)),
+            ("exceptions", _list_sizes(found.exceptions)),
         ]
     print(report.lines(pairs))
 
 
-def _listed(sizes: tuple[int, ...]) -> str:
+def _list_sizes(sizes: tuple[int, ...]) -> str:
     """Return the sizes in words, in short if there are many."""
     texts = [f"{size:,}" for size in sizes]
     if len(sizes) > MOST_EXCEPTIONS:

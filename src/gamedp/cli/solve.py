@@ -1,4 +1,4 @@
-"""``gamedp solve``, and what is asked of games and of models in files."""
+"""``gamedp solve``, and the questions to games and models in files that other commands share."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def answered(
     method.objective.refuse("--property says what is wanted")
     for option in ("reach", "allowed", "target", "reward"):
         if getattr(file, option) is not None:
-            refuse(f"--{option} does not go with --property, which says what is wanted.")
+            refuse(f"--{option} cannot be combined with --property, which says what is wanted.")
     thing: Any
     if names_file(name, fresh=fresh):
         thing = _read(name, settings, file, method, quiet=quiet)
@@ -160,9 +160,9 @@ def names_file(
     *,
     fresh: bool = False,
 ) -> bool:
-    """Return whether what is no saved solution is a model in a file; refuse options for others."""
+    """Return whether this is a model in a file; refuse options for games and saved solutions."""
     if rules is not None:
-        refuse(f"--game is for the folder of a saved solution; {game} is none.")
+        refuse(f"--game is for the folder of a saved solution; {game} is not one.")
     is_file = is_model_file(game)
     if is_file and fresh:
         refuse(f"--fresh is for games; {game} is a file.")
@@ -286,15 +286,15 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
         given = [option for option, value in others.items() if value is not None]
         if name != "total" or given:
             other = given[0] if given else f"objective {name}"
-            refuse(f"--reach does not go with {other}; give one of them.")
+            refuse(f"--reach cannot be combined with {other}; give one of them.")
         allowed = None if file.allowed is None else _states(loaded, file.allowed, "--allowed")
         goal = gamedp.Reachability(_states(loaded, file.reach, "--reach"), allowed, optimum)
         words = {"name": "reach", "target": file.reach, "allowed": file.allowed}
-        return Question(loaded, loaded.model, goal, _given(words | {"optimum": optimum}))
+        return Question(loaded, loaded.model, goal, _drop_none(words | {"optimum": optimum}))
     if file.allowed is not None:
-        refuse("--allowed needs --reach: it says on which states one may get there.")
+        refuse("--allowed needs --reach: it names the states through which play may get there.")
     if file.target is not None and name != "total":
-        refuse(f"--target does not go with the objective {name}.")
+        refuse(f"--target cannot be combined with the objective {name}.")
     reward = _reward(loaded, file.reward)
     objective = options.make()
     if file.target is not None:
@@ -308,7 +308,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
         "horizon": options.horizon,
         "optimum": optimum,
     }
-    return Question(loaded, loaded.with_rewards(reward), objective, _given(asked))
+    return Question(loaded, loaded.with_rewards(reward), objective, _drop_none(asked))
 
 
 def model_with_digest(
@@ -343,7 +343,7 @@ def _label_of(loaded: LoadedModel, states: NDArray[np.bool_]) -> str:
     return f"{np.count_nonzero(states):,} of {len(states):,} states"
 
 
-def _given(words: dict[str, Any]) -> dict[str, Any]:
+def _drop_none(words: dict[str, Any]) -> dict[str, Any]:
     return {name: word for name, word in words.items() if word is not None}
 
 

@@ -131,7 +131,7 @@ COLUMNS = ("tier", "positions", "won", "drawn", "lost", "least", "most")
 
 
 def _number_of(workers: int | None, verify: int | Literal["all"]) -> int:
-    """Return the number of workers; refuse it, or what is to be verified, if there is no such."""
+    """Return the number of workers; refuse an invalid one, or an invalid number of positions."""
     number = processors() if workers is None else workers
     if number < 1:
         refuse(f"--workers is {number}; it must be at least 1.")
@@ -141,7 +141,7 @@ def _number_of(workers: int | None, verify: int | Literal["all"]) -> int:
 
 
 def _start(found: gamedp.tables.Tables) -> dict[str, Any]:
-    """Return what the game is worth from its start, if the tables go so far."""
+    """Return the value of the game at its start, if the tables contain it."""
     try:
         return {"value": found.value(), "bounds": found.bounds()}
     except gamedp.errors.UnknownStateError:

@@ -313,7 +313,7 @@ def make(
             what = f"{word} of {name} called"
             raise UnknownNameError.nearest(what, key, settings)
         if key in values:
-            refuse(f"{option} {key}={text} says again what another option has said.")
+            refuse(f"{option} {key}={text} repeats another option.")
         values[key] = read_as(key, text, settings[key].kind)
     missing = [
         key for key, each in settings.items() if each.default is REQUIRED and key not in values

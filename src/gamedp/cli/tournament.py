@@ -59,7 +59,7 @@ class EntrantsOptions:
     seconds : float
         Set the seconds of thinking that a program has for a game; it has 10 at least to start.
     better_by : (float, float)
-        With two players, stop once a sequential test tells that the first one is better by the
+        With two players, stop once a sequential test shows that the first one is better by the
         second number, or by no more than the first number, in normalized Elo; at most 5% err.
     exact : bool
         Compute the results of players whose actions depend on the position alone, instead of

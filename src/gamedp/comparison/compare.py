@@ -77,7 +77,7 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     sizes : dict, optional
         The name of one parameter and its values, for one game.
     peers : bool or sequence of str
-        Whether to ask all registered programs beside, or which of them.
+        Whether to ask all registered programs as well, or which of them.
     tolerance : float, optional
         As for :func:`gamedp.solve`; other programs are asked for 1e-6 if it is not given.
     max_seconds : float
@@ -176,7 +176,7 @@ def _tasks(
         message = "there is nothing to compare on; give a game or a model."
         raise InvalidParameterError(message)
     if objective is not None and all(isinstance(thing, Problem) for thing in named.values()):
-        message = "each problem has an objective of its own; give it there, and none beside."
+        message = "each problem has an objective of its own; give it there alone."
         raise InvalidParameterError(message)
     if sizes is None:
         return [_task(name, thing, objective, None) for name, thing in named.items()]
@@ -306,7 +306,7 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int]:
     Raises
     ------
     InvalidParameterError
-        If a line is no row.
+        If a line is not a row.
     """
     with open_plain(path, links=True) as file:
         whole, newline, _ = file.read().rpartition(b"\n")
@@ -335,7 +335,7 @@ def read_rows(path: Path | str, tolerance: float = PEER_TOLERANCE) -> Comparison
     Raises
     ------
     InvalidParameterError
-        If a line is no row.
+        If a line is not a row.
 
     Examples
     --------

@@ -149,7 +149,7 @@ class Comparison:
         return max(errors, default=math.nan)
 
     def verdict(self, row: Measurement) -> Verdict:
-        """Return what a row's answer is worth.
+        """Return how far a row's answer can be trusted.
 
         - ``"proven"``: solved, with proven bounds that no other row contradicts.
         - ``"confirmed"``: without bounds of its own, but within the tolerance of proven ones.
@@ -367,7 +367,7 @@ class _Findings:
 
 
 def _findings_of(rows: list[Measurement]) -> _Findings:
-    # Equilibria of three and more players may differ: theirs are no conflict.
+    # Equilibria of three and more players may differ: that is not a conflict.
     proven = [row for row in rows if row.guarantee == Guarantee.TWO_SIDED.name]
     conflicts = [
         conflict
@@ -387,7 +387,7 @@ def _conflict(first: Measurement, second: Measurement) -> Iterator[Conflict]:
     """Yield the first conflict of two rows, if there is one."""
     pairs = zip(first.intervals, second.intervals, strict=False)
     for number, ((low, high), (least, most)) in enumerate(pairs):
-        if not (low <= most and least <= high):  # NaN is no bound
+        if not (low <= most and least <= high):  # NaN is not a bound
             yield Conflict(first, second, number - 1)
             return
 
@@ -395,8 +395,8 @@ def _conflict(first: Measurement, second: Measurement) -> Iterator[Conflict]:
 def _distrusted(conflicts: list[Conflict]) -> set[int]:
     """Return the ids of rows that lose their time: those that disagree with the most others.
 
-    They are taken away until the rest agree. Of two that contradict each other and nobody else,
-    neither is trusted.
+    They are removed until the rest agree. If two contradict each other and no other row, neither is
+    trusted.
     """
     left = [(id(conflict.first), id(conflict.second)) for conflict in conflicts]
     out: set[int] = set()

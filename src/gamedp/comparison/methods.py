@@ -51,7 +51,7 @@ DEFAULT = "default"
 GROUPS: dict[str, Kind] = {SOLVERS: "solver", SEARCHERS: "searcher"}
 """The kinds of methods by their groups of entry points."""
 
-EXAMINED = 64
+MAX_COMPARED_STATES = 64
 """Largest number of states whose bounds are kept and held against each other."""
 
 MAX_FLATTENED = 1_000_000
@@ -274,7 +274,7 @@ class Task:
             return self._searched(method.tool, limits)
         model = self._model_for(method.tool)
         if method.kind == "peer":
-            return self._asked(method.tool, model, limits)
+            return self._peer_call(method.tool, model, limits)
 
         def run() -> Callable[[], Facts]:
             try:
@@ -324,7 +324,7 @@ class Task:
             searcher = attrs.evolve(searcher, max_seconds=most)
         return lambda: functools.partial(_facts_of_search, search(self.game, searcher=searcher))
 
-    def _asked(self, peer: Any, model: Any, limits: ComparisonLimits) -> Call:
+    def _peer_call(self, peer: Any, model: Any, limits: ComparisonLimits) -> Call:
         problem = Problem(model, self._goal)
         run = peer.prepare(problem, limits.tolerance or PEER_TOLERANCE)
 
@@ -346,7 +346,7 @@ class Task:
 
 def _examined(model: Any) -> Any:
     """Return the numbers of the states whose bounds are held against each other."""
-    return np.unique(np.linspace(0, model.num_states - 1, EXAMINED).astype(np.int64))
+    return np.unique(np.linspace(0, model.num_states - 1, MAX_COMPARED_STATES).astype(np.int64))
 
 
 def _size_of(model: Any) -> Facts:

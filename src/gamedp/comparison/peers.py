@@ -1,4 +1,4 @@
-"""Other programs beside gamedp's methods: Storm, OpenSpiel and packages for decision processes.
+"""Other programs in comparisons: Storm, OpenSpiel and packages for decision processes.
 
 A peer turns a problem into its own form once, which is not measured, and then returns the values.
 It proves nothing here, whatever it says of itself: its values count only within proven bounds.

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "Record",
+    "BoundRecord",
     "as_action",
     "as_field",
     "as_flag",
@@ -121,15 +121,15 @@ def _member(name: str) -> str:
 
 
 @attrs.frozen(eq=False)
-class Record:
+class BoundRecord:
     """Named values for a compiled loop: their numba type, and the values themselves."""
 
     numba_type: RecordType
     values: python_types.SimpleNamespace
 
 
-@typeof_impl.register(Record)
-def _typeof_record(record: Record, _context: Any) -> RecordType:
+@typeof_impl.register(BoundRecord)
+def _typeof_record(record: BoundRecord, _context: Any) -> RecordType:
     return record.numba_type
 
 
@@ -263,7 +263,7 @@ def in_place(function: Callable[..., Any], *, prefer_literal: bool = False) -> C
     ----------
     function : callable
     prefer_literal : bool
-        Whether constants among the arguments are told by their values.
+        Whether constants among the arguments are distinguished by their values.
     """
 
     def declare(definition: Callable[..., Any]) -> Callable[..., Any]:
@@ -404,7 +404,7 @@ def compiled_methods(bound: Any) -> dict[str, Any]:
     They are compiled once more, at their first call: those that loops call can't be called from
     here. There are none where numba's JIT is disabled.
     """
-    if not isinstance(bound, Record):
+    if not isinstance(bound, BoundRecord):
         return {}
     key = bound.numba_type.rules_key
     names = [name for of, name in _dispatchers if of == key and not name.startswith("gamedp_")]
@@ -447,7 +447,7 @@ def record(key: str, values: Mapping[str, Any]) -> Any:
             field_types.append((name, _type_of(value)))
         except (ValueError, TypeError):
             continue
-    return Record(
+    return BoundRecord(
         _record_type(key, tuple(field_types)),
         python_types.SimpleNamespace(**{name: values[name] for name, _ in field_types}),
     )

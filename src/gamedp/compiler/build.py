@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.compiler.limits import LATE, ExplorationBudget, ExplorationLimits
+from gamedp.compiler.limits import SHOWN_STATES, ExplorationBudget, ExplorationLimits
 from gamedp.compiler.reasons import NAMED_ACTIONS, OUTCOMES_EARN, first_reason
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
@@ -93,7 +93,7 @@ BYTES = (300, 250, 200, 70)
 
 @attrs.frozen
 class Patience:
-    """Limits of plain Python's work, beyond which something faster pays.
+    """Limits of plain Python's work, beyond which compiling pays.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class ExploredRows(Numbering):
             self.done,
             *sizes,
             self.num_bytes,
-            lambda: self.states[-LATE:],
+            lambda: self.states[-SHOWN_STATES:],
             INTERPRETED_STATES_BEFORE_WARNING,
         )
 
@@ -321,7 +321,7 @@ def seeds_of(
     for number, row in enumerate(fields):
         if number % CHECK_EVERY == 0:
             size = len(seeds) * BYTES[0]
-            budget.check(0, len(seeds), 0, 0, size, lambda: list(seeds)[-LATE:])
+            budget.check(0, len(seeds), 0, 0, size, lambda: list(seeds)[-SHOWN_STATES:])
         state = layout.build(iter(row))
         if is_state(rules, state):
             seeds[canonical_state(rules, state, "the box")[0]] = None
@@ -691,7 +691,7 @@ def payments_of(rules: Rules, model: Model, *, compiled: bool) -> dict[str, NDAr
     Raises
     ------
     InvalidModelError
-        If payments of players with payoffs of their own are no doubles.
+        If payments of players with payoffs of their own are not doubles.
     """
     owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
 

@@ -1,13 +1,13 @@
 """The compiled loop of the exploration: breadth-first search over packed states.
 
-First the two functions that are compiled for each game by :mod:`gamedp.compiler.methods`: they
-write the answers of its rules for one state to a page of arrays, which holds all that they read and
-write: the fields of the state, then what was found.
+First come the two functions that are compiled for each game by :mod:`gamedp.compiler.methods`. They
+write the answers of its rules for one state to a page: a record of arrays with all that they read
+and write, the fields of the state and the results.
 
-Then plain functions on arrays, compiled once for all games, which know no rules: they call those
-two through their addresses, see :mod:`gamedp.compiler.native`. States are packed into words of
-mixed radix; a table leads from a code to the index of its state, directly where the codes are few,
-by hashing elsewhere.
+Then come plain functions on arrays, compiled once for all games, which know no rules: they call
+those two through their addresses, see :mod:`gamedp.compiler.native`. States are packed into words
+of mixed radix; a table leads from a code to the index of its state, directly where the codes are
+few, by hashing elsewhere.
 """
 
 from __future__ import annotations
@@ -395,16 +395,17 @@ def explore(work, page, rules, budget):
     """Expand states in the order of their discovery until all are done or something prevents it.
 
     What is written for a state counts only once the state is finished: when an array is full or a
-    range too narrow, the caller mends that and calls again. All is one function, since a state
-    that is not finished is a handful of numbers (where its choices, a choice's transitions and the
-    sums of its probabilities stand), which parts would have to hand to and fro.
+    range too narrow, the caller enlarges it and calls again. All is one function, since a state
+    that is not finished is a handful of numbers (the places of its choices and of a choice's
+    transitions, the sums of its probabilities), which separate functions would have to pass back
+    and forth.
 
     The steps for each state::
 
         decode it, and ask the rules (`expand`)
           |-- terminal: check its payoffs, which must add up
           |-- fenced off: an end whose payoff is not known yet, NaN
-          |-- ordinary: for each choice, enter the successors, merge those that come twice,
+          |-- ordinary: for each choice, enter the successors, merge equal ones,
           |             check and scale the sum of the probabilities, check the rewards
           v
         advance the counters: from now on the state counts
@@ -442,9 +443,11 @@ def explore(work, page, rules, budget):
         index = counters[NEXT]
         choice = counters[CHOICES]
         end = counters[TRANSITIONS]
+        # Decode it, and ask the rules.
         decode_jit(work, page, index)
         answer = call_native(rules.expand, rules.game, rules.page)
         if answer == TERMINAL:
+            # Terminal: its payoffs.
             place = counters[TERMINALS]
             if place >= terminals.size:
                 return GROW_CHOICES
@@ -465,6 +468,7 @@ def explore(work, page, rules, budget):
             counters[TERMINALS] = place + 1
             players[index] = 0
         elif answer == FENCED:
+            # Fenced off: an end without a payoff yet.
             place = counters[TERMINALS]
             if place >= terminals.size:
                 return GROW_CHOICES
@@ -473,6 +477,7 @@ def explore(work, page, rules, budget):
             counters[TERMINALS] = place + 1
             players[index] = 0
         elif answer == ORDINARY:
+            # Ordinary: its player, then choice by choice.
             mover = page.found[MOVER]
             if mover < 0 or mover >= num_players or page.found[NUM_CHOICES] == 0:
                 return BAD
@@ -486,6 +491,7 @@ def explore(work, page, rules, budget):
                 missing = 0.0
                 merges = False
                 last = page.ends[number]
+                # The outcomes: successors entered, equal ones merged.
                 while given < last:
                     probability = page.probabilities[given]
                     longer = total + abs(probability)
@@ -519,6 +525,7 @@ def explore(work, page, rules, budget):
                         if merges and end - start > LONG_ROW:
                             add_rests_jit(probabilities, start, rests)
                             merges = False
+                # Their probabilities: checked, and scaled.
                 excess = (total - 1.0) + missing
                 if not abs(excess) <= SUM_TOLERANCE:
                     return BAD
@@ -531,6 +538,7 @@ def explore(work, page, rules, budget):
                 if abs(excess) > SUM_ROUNDING:
                     for place in range(start, end):
                         probabilities[place] /= 1.0 + excess
+                # The rewards, and the label.
                 if has_rewards:
                     total = 0.0
                     size = 1.0
@@ -550,6 +558,7 @@ def explore(work, page, rules, budget):
                 transition_offsets[choice] = end
         else:
             return fault_of_jit(answer)
+        # From now on the state counts.
         counters[CHOICES] = choice
         counters[TRANSITIONS] = end
         counters[NEXT] = index + 1

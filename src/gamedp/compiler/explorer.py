@@ -8,7 +8,7 @@ import numpy as np
 
 from gamedp.compiler import explore_loop
 from gamedp.compiler.bridge import record
-from gamedp.compiler.limits import LATE
+from gamedp.compiler.limits import SHOWN_STATES
 from gamedp.compiler.methods import disagree, refuse_overflow
 from gamedp.compiler.native import RecordPointer
 from gamedp.compiler.reasons import NAMED_ACTIONS, OUTCOMES_EARN
@@ -227,7 +227,7 @@ class Explorer:
     def _late_states(self) -> list[Any]:
         """Return the states found last."""
         found = int(self.counters[explore_loop.STATES])
-        rows = self.codec.unpack(self.codes[max(0, found - LATE) : found])
+        rows = self.codec.unpack(self.codes[max(0, found - SHOWN_STATES) : found])
         return [self.layout.build(iter(row.tolist())) for row in rows]
 
     def _num_bytes(self) -> int:

@@ -1,15 +1,15 @@
 """Checked integers in compiled rules: overflow of 64 bits is an error, never a wrong number.
 
-Python's integers have no end, compiled ones wrap around. So rules are compiled with one more pass,
-after their types are known: it sends integer arithmetic to functions that compute the same and
-raise OverflowError where the result is not what Python would have. LLVM tells that of an addition
-at the price of a jump that is never taken.
+Python's integers are unbounded; compiled ones wrap around. So rules are compiled with an additional
+pass after type inference: it replaces integer arithmetic by functions that compute the same, and
+raise OverflowError where Python's result would be another. For an addition, LLVM's overflow flag
+costs one jump that is never taken.
 
 Not checked are numpy's own functions and what is stored in arrays, where numpy wraps around in
 plain Python, too; and numbers of a variable that is an int in one place and a float in another,
 which is a float throughout.
 
-First the functions, then the pass that puts them into the rules.
+First come the functions, then the pass that puts them into the rules.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def raise_if_rounded(context: Any, builder: Any, value: Any, kind: Any, name: st
             raise_if_rounded(context, builder, builder.extract_value(value, place), each, name)
     elif isinstance(kind, types.Integer) and kind.bitwidth == 64:
         inexact = _is_inexact(builder, value)
-        _raise_if(context, builder, inexact, f"{name} is an int beyond 2**53 that is no float")
+        _raise_if(context, builder, inexact, f"{name} is an int beyond 2**53 that no float equals")
 
 
 def _is_inexact(builder: Any, value: Any) -> Any:
@@ -216,7 +216,7 @@ def _quotient(operation: Any) -> Any:
 
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
         plain = typing_context.resolve_function_type(operation, (a, b), {})
-        text = "a / b where a or b is no float"
+        text = "a / b where a or b is not a float"
 
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             for value, kind in zip(arguments, (a, b), strict=True):
@@ -351,7 +351,7 @@ def _power(base: int, exponent: int) -> int:
 def _overload_power(base: Any, exponent: Any) -> Any:  # noqa: ARG001 - as the function has it
     def power(base, exponent):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
         if exponent < 0:
-            raise OverflowError("a ** b with a negative b is no int")  # noqa: EM101, TRY003
+            raise OverflowError("a ** b with a negative b is not an int")  # noqa: EM101, TRY003
         result = base**0
         while exponent > 0:
             if exponent & 1:

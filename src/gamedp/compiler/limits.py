@@ -13,7 +13,7 @@ from gamedp.runtime.limit import Budget, ProgressCallback
 from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.options import positive
 
-__all__ = ["LATE", "ExplorationBudget", "ExplorationLimits"]
+__all__ = ["SHOWN_STATES", "ExplorationBudget", "ExplorationLimits"]
 
 
 @attrs.frozen
@@ -25,13 +25,13 @@ class ExplorationLimits:
     max_bytes: float = attrs.field(factory=available_bytes, validator=positive)
 
 
-LATE = 3
+SHOWN_STATES = 3
 """Number of states in the message at a limit, to show the growing field of an endless game."""
 
-GROWN = 1.25
+GROWTH = 1.25
 """Growth of a field, with twice as many states, that suggests an endless game."""
 
-GROWN_EARLY = 1.75
+EARLY_GROWTH = 1.75
 """The same before there are `STATES_BEFORE_WARNING` states, where it has to grow so twice in a row:
 a box with two sides still to be filled grows by 1.41 and more, and some fields of small games just
 once."""
@@ -109,9 +109,9 @@ class ExplorationBudget(Budget):
         grown = {
             name
             for name in sizes.keys() & now.keys()
-            if now[name] > _usual(name, sizes[name], states, GROWN if is_last else GROWN_EARLY)
+            if now[name] > _usual(name, sizes[name], states, GROWTH if is_last else EARLY_GROWTH)
         }
-        told = sorted(grown if is_last else grown & grown_before)[:LATE]
+        told = sorted(grown if is_last else grown & grown_before)[:SHOWN_STATES]
         if told:
             growth = ", ".join(
                 f"{name} has grown from {sizes[name]:,} to {now[name]:,}" for name in told

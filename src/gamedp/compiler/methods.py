@@ -13,7 +13,7 @@ from numba import njit, typeof, types
 
 from gamedp.compiler import explore_loop
 from gamedp.compiler.bridge import (
-    Record,
+    BoundRecord,
     as_field,
     as_flag,
     as_tuple,
@@ -57,7 +57,7 @@ class CompiledRules:
     @property
     def is_compiled(self) -> bool:
         """Whether numba compiles the rules: false with its JIT disabled."""
-        return isinstance(self.game.record, Record)
+        return isinstance(self.game.record, BoundRecord)
 
     def expand(self, page: RecordPointer) -> NativeFunction:
         """Return the function that writes the choices of a state to a page."""
@@ -159,7 +159,7 @@ def state_functions(
         "    return lows, highs, strides",
     ]
     namespace: dict[str, Any] = {name: kind for kind, name in names.items()}
-    # What an array may keep in 32 bits is an int of 64; `int` would be a function to compile.
+    # A number that an array keeps in 32 bits becomes an int of 64; `int` would have to be compiled.
     integer = int if plain or numba.config.DISABLE_JIT else np.int64
     namespace |= {"truth": bool, "integer": integer}
     namespace |= {"as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}

@@ -66,7 +66,7 @@ class Nature:
     kind : str
         Its type.
     is_looked_up : bool
-        Whether it is no work of integers, so that its value is looked up.
+        Whether integers cannot compute it, so that its value is looked up.
     magnitude : int
         Largest absolute value.
     """
@@ -144,7 +144,7 @@ class Code:
             except GamedpError:
                 return expression
         if operator in ("&", "|"):
-            # What leaves the result to the others goes; what decides ends the chain.
+            # A neutral operand is dropped; one that decides ends the chain.
             kept: list[Expression] = []
             for part in operands:
                 if isinstance(part, Literal):

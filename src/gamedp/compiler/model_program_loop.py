@@ -8,7 +8,7 @@ loop stops, and is called again when it is: see :mod:`gamedp.compiler.model_prog
 The functions run on lists as well as on arrays: plain Python is several times faster with lists.
 
 A state is packed into words of `BITS` bits. An expression is a sequence of instructions for a stack
-machine. To hand an array over takes time, so there are few, and each has several columns:
+machine. Passing an array takes time, so there are few, and each has several columns:
 
 code
     Where the spans of expressions begin, where the words of a state and the stack stand in
@@ -17,15 +17,15 @@ looked
     The values that are looked up: the size of the hash table, and where its keys, its values, and
     the masks of the words on which each expression depends begin; then these.
 pairs
-    The products and sums of two exact values: likewise.
+    The products and sums of two exact values, in the same form.
 memory
     The values of variables, now and next; the words of the state, and of the next; the stack.
 space
     The least and the largest value of each variable, its word, shift and mask.
 program
     `guards`, an expression for each command, and `steady`, the commands whose guards are always
-    looked at. `switches`: a variable, its least value, and the place of that in `cases`, where
-    begins the part of `switched` with the commands for which the variable has the value. `alone`,
+    looked at. `switches`: a variable, its least value, and the place of that in `cases`, which
+    says where the part of `switched` with the commands for each value begins. `alone`,
     the commands without an action; then the parts of each synchronisation, the commands of each
     part, and these commands.
 branches
@@ -535,7 +535,7 @@ def explore(m: Any, is_chain: bool, most: int) -> int:
         if status != DONE:
             for t in range(transitions, counters[TRANSITIONS]):
                 last[rows[3][2 * t]] = -1
-            # What has been written of the state is forgotten, but needs its room again.
+            # The part of the state that was written is dropped, but will need its room again.
             counters[NEEDED] += counters[CHOICES] - choices + counters[TRANSITIONS] - transitions
             counters[CHOICES], counters[TRANSITIONS] = choices, transitions
             if status == UNKNOWN_VALUE:

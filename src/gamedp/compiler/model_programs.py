@@ -18,7 +18,7 @@ import numpy as np
 from numba import config
 
 from gamedp.compiler import model_program_loop as loop
-from gamedp.compiler.limits import LATE, ExplorationBudget
+from gamedp.compiler.limits import SHOWN_STATES, ExplorationBudget
 from gamedp.compiler.model_program_code import MOST_MAGNITUDE, Code, LookedUp
 from gamedp.errors import shown
 from gamedp.languages.expressions import (
@@ -170,13 +170,13 @@ class LookUpTable:
 
 
 def _parts_of(condition: Expression) -> tuple[Expression, ...]:
-    """Return what must hold together for a condition to hold."""
+    """Return the parts of a conjunction."""
     is_chain = isinstance(condition, Operation) and condition.operator == "&"
     return condition.operands if isinstance(condition, Operation) and is_chain else (condition,)
 
 
 def _test_of(expression: Expression) -> tuple[str, int] | None:
-    """Return the variable and the integer that an expression compares, if that is all it does."""
+    """Return the variable and the integer that an expression compares, if it is no more."""
     if not isinstance(expression, Operation) or expression.operator != "=":
         return None
     left, right = expression.operands
@@ -519,7 +519,7 @@ class Exploration:
     def _late_states(self) -> list[Any]:
         """Return the states found last."""
         found = int(self.counters[loop.STATES])
-        return [self._values_of(state) for state in range(max(0, found - LATE), found)]
+        return [self._values_of(state) for state in range(max(0, found - SHOWN_STATES), found)]
 
     def _values_of(self, state: int) -> dict[str, Any]:
         """Return the values of the variables in a state, by name."""

@@ -1,8 +1,8 @@
 """Native functions made of rules, for loops that are compiled once for all games.
 
-A loop into which rules are compiled is compiled anew for each game, which takes seconds. So what
-the rules do in one step is a function of its own: it takes the places in memory of a game and of a
-record of arrays, whatever these hold, and returns a number. All such functions have one signature,
+A loop into which rules are compiled is compiled anew for each game, which takes seconds. So one
+step of the rules is a function of its own: it takes the addresses of a game and of a record of
+arrays, whatever these hold, and returns a number. All such functions have one signature,
 and a loop calls them through their address.
 
 A call that raises returns `RAISED`. The same function, called from Python, then raises the error.
@@ -32,7 +32,7 @@ from numba.extending import (
 )
 
 from gamedp.compiler.bridge import (
-    Record,
+    BoundRecord,
     RecordType,
     has_methods,
     in_place,
@@ -103,7 +103,7 @@ class RecordPointer:
     def __init__(self, record: Any, key: str = "") -> None:
         self.record = record
         self._key = key
-        if isinstance(record, Record):
+        if isinstance(record, BoundRecord):
             self.numba_type = _pointer_type(record.numba_type)
             self._memory = np.zeros(_size_of(record.numba_type) // 8 + 1, np.int64)
             self.address = int(self._memory.ctypes.data)
@@ -112,17 +112,17 @@ class RecordPointer:
     @property
     def given(self) -> Any:
         """The argument that a loop passes to native functions: the address or the record itself."""
-        return self.address if isinstance(self.record, Record) else self.record
+        return self.address if isinstance(self.record, BoundRecord) else self.record
 
     @property
     def itself(self) -> Any:
         """The argument of native functions that are called from Python."""
-        return self if isinstance(self.record, Record) else self.record
+        return self if isinstance(self.record, BoundRecord) else self.record
 
     def put(self, record: Any) -> None:
         """Write another record of the same type to this place."""
         self.record = record
-        if isinstance(record, Record):
+        if isinstance(record, BoundRecord):
             _putting(self._key)(record, self.address)
 
 
@@ -158,7 +158,7 @@ def _lower_field(
     names = [field for field, _ in place_type.record_type.fields]
     pointer = builder.inttoptr(address, kind.as_pointer())
     value = builder.load(cgutils.gep_inbounds(builder, pointer, 0, names.index(name)))
-    # Nobody writes to the record while compiled code runs: so reads need not be repeated.
+    # The record does not change while compiled code runs, so reads need not be repeated.
     value.set_metadata("invariant.load", builder.module.add_metadata([]))
     field_type = dict(place_type.record_type.fields)[name]
     return impl_ret_borrowed(context, builder, field_type, value)
@@ -170,7 +170,7 @@ def _write(_typing_context: Any, record: Any, address: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value, place = arguments
-        # What numba counts besides arrays, a text or a list, is kept for good: a game has few.
+        # Other objects that numba counts, texts and lists, are kept permanently: a game has few.
         if context.enable_nrt:
             context.nrt.incref(builder, signature.args[0], value)
         builder.store(value, builder.inttoptr(place, value.type.as_pointer()))
@@ -269,7 +269,7 @@ def called_by_rules(function: Callable[..., Any], **options: bool) -> Any:
 
 
 def compiled_for_all(function: Callable[..., Any]) -> Any:
-    """Compile a loop independent of the rules; it is cached beside the rules that it calls."""
+    """Compile a loop independent of the rules; it is cached with the rules that it calls."""
     dispatcher = njit(
         function, nogil=True, no_cfunc_wrapper=True, _nrt=False, pipeline_class=LinkingCompiler
     )

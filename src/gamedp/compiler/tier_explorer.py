@@ -1,8 +1,8 @@
 """Exploration of one tier of a game after the other.
 
 A state of another tier is entered, but not expanded: it is an end, whose value is found elsewhere.
-Where rules compile, the arrays and the table of states are kept from tier to tier: to make them
-anew would take longer than to explore a small tier.
+Where rules compile, the arrays and the table of states are kept from tier to tier: making them
+anew would take longer than exploring a small tier.
 """
 
 from __future__ import annotations

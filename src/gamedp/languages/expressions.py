@@ -22,7 +22,7 @@ BOOL, INT, DOUBLE = "bool", "int", "double"
 """Types of values: an integer can stand where a double is wanted."""
 
 Value: TypeAlias = bool | int | Fraction | float
-"""An exact value, or a float where none is: logarithms, and powers that are no fractions."""
+"""An exact value, or a float where there is none: logarithms, and irrational powers."""
 
 MOST_DEPTH, MOST_PARTS = 120, 200_000
 """The deepest nesting of an expression, and the largest number of its parts."""
@@ -128,7 +128,7 @@ def joined(operator: str, parts: Sequence[Expression], place: TextPlace) -> Expr
 
 
 class ExpressionReader(Reader):
-    """Reads expressions; who extends `term` reads languages that have more of them."""
+    """Reads expressions; a subclass that extends `term` reads a larger language."""
 
     _nested = 0
 
@@ -296,7 +296,7 @@ def type_of(expression: Expression, types: Mapping[str, str]) -> str:
         expression.place.refuse(f'the label "{expression.name}" cannot stand here.')
     if isinstance(expression, Name):
         if expression.name not in types:
-            message = f"{expression.name!r} is no constant, variable or formula."
+            message = f"{expression.name!r} is not a constant, variable or formula."
             expression.place.refuse(message)
         return types[expression.name]
     return _type_of_operation(expression, [type_of(part, types) for part in expression.operands])

@@ -70,7 +70,7 @@ BINARY = frozenset(
 UNARY = {"¬": "!", "floor": "floor", "ceil": "ceil"}
 
 MOST_PATH = 200
-"""Characters of a place in a message, from where on it is not told more closely."""
+"""Largest number of characters with which a message names a place."""
 
 Names: TypeAlias = "Mapping[str, Expression]"
 """Expressions, by the names that they stand for."""
@@ -117,7 +117,7 @@ def _parsed(source: Source) -> Any:
             source.text, parse_float=number, parse_int=number, parse_constant=constant
         )
     except json.JSONDecodeError as error:
-        TextPlace(source, error.pos).refuse(f"this is no JSON: {error.msg}.")
+        TextPlace(source, error.pos).refuse(f"this is not JSON: {error.msg}.")
     except RecursionError:
         place.refuse("parts are nested too deeply.")
 
@@ -356,7 +356,7 @@ class JaniReader:
         for each in self.part(location, "transient-values", list, path, []):
             ref = self.part(each, "ref", str, path)
             if ref not in self.transients:
-                self.refuse(path, f"{shown(ref)} is no transient variable.")
+                self.refuse(path, f"{shown(ref)} is not a transient variable.")
             value = self.expression(self.part(each, "value", object, path), path, names)
             place = self.source.place(path)
             here = _is(at, numbers[name], place) if at else Literal(True, place)
@@ -403,7 +403,7 @@ class JaniReader:
             if each.get("ref") not in self.transients:
                 self.refuse(path, "assignments of an edge itself must be of transient variables.")
         listed = [*common, *self.part(destination, "assignments", list, path, [])]
-        # Those of one index are made at once; later ones see what earlier ones have set.
+        # Those of one index are simultaneous; later ones see the values that earlier ones set.
         listed.sort(key=lambda each: self.part(each, "index", int, path, 0))
         seen: dict[str, Expression] = {}
         index, pending = 0, dict(updates)
@@ -466,7 +466,7 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     Raises
     ------
     GamedpError
-        Of the source's kind, with the path to what is no model, or not supported.
+        Of the source's kind, with the path to what is not a model, or not supported.
     """
     reader = JaniReader(source)
     content = reader.content

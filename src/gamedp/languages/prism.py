@@ -314,7 +314,7 @@ def read_prism(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     Raises
     ------
     GamedpError
-        Of the source's kind, with line and column, at what is no program, or not supported.
+        Of the source's kind, with line and column, at what is not a program, or not supported.
     """
     reader = PrismReader(source)
     reader.read()

@@ -346,9 +346,9 @@ class Model:
         return int(index) if self.states is None else self.states.state(int(index))
 
     def own_state(self, state: Any) -> Any:
-        """Return a state as the rules have it: of a plain tuple, the object with these fields.
+        """Return a state in the form of the rules: for a plain tuple, the object with these fields.
 
-        So (3, 4) finds ``Position(3, 4)``. What is no tuple is returned unchanged.
+        So (3, 4) finds ``Position(3, 4)``. Anything but a tuple is returned unchanged.
 
         Raises
         ------
@@ -417,7 +417,7 @@ class Model:
         elif (label := self._labels.get(action)) is not None:
             return label
         known = shown(list(self.actions[:MOST_NAMED])) if self.actions else "integers"
-        message = f"{shown(action)} is no action of this model; its actions are {known}."
+        message = f"{shown(action)} is not an action of this model; its actions are {known}."
         raise UnknownNameError(message)
 
     @functools.cached_property

@@ -357,8 +357,8 @@ class FiniteHorizon:
         As for :class:`Reachability`.
     final : (S,) array, mapping or callable, optional
         The values with no steps to go (the terminal reward of [1]_, section 4.2), to player 0. An
-        array has those of all states, and payoffs do not count. Of a mapping from states, or a
-        function of those in which play goes on, the other states have their payoff, or 0. Numbers
+        array has those of all states, and payoffs do not count. A mapping from states, or a
+        function of those in which play goes on, leaves the other states their payoff, or 0. Numbers
         that are rational, such as Fractions, stay exact for solvers that are.
 
     References
@@ -406,12 +406,12 @@ class FiniteHorizon:
     )
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a way without an aim, and an aim beside other values."""
+        """Refuse allowed states without a target, and a target together with final values."""
         if self.allowed is not None and self.target is None:
-            message = "allowed needs target: it says on which states one may get there."
+            message = "allowed needs target: it names the states through which play may get there."
             raise InvalidParameterError(message)
         if self.final is not None and self.target is not None:
-            message = "final does not go with target: at the end, targets count 1 and others 0."
+            message = "final cannot be combined with target: at the end, targets count 1, others 0."
             raise InvalidParameterError(message)
 
 
@@ -431,14 +431,14 @@ NAMES = {
 def facts_of(objective: Objective) -> dict[str, Any]:
     """Return the name of an objective and its options, with sets of states as lists of numbers."""
     options = {
-        name: _listed(value) if isinstance(value, np.ndarray) else value
+        name: _as_list(value) if isinstance(value, np.ndarray) else value
         for name, value in attrs.asdict(objective).items()
         if value is not None
     }
     return {"name": NAMES.get(type(objective), type(objective).__name__), **options}
 
 
-def _listed(array: NDArray[Any]) -> list[Any]:
+def _as_list(array: NDArray[Any]) -> list[Any]:
     """Return the states of a mask, or values that JSON holds."""
     if array.dtype == np.bool_:
         found: list[Any] = np.flatnonzero(array).tolist()

@@ -57,12 +57,12 @@ class AnyProblem(Generic[ModelT]):
 class Problem(AnyProblem[Model]):
     """A model and an objective: what a solver is given.
 
-    Who wants what: in state s, player ``model.players[s]`` chooses. Player 0 wants the `optimum` of
-    the objective, the most or the least of what player 0 receives. Of two players, player 1 wants
-    the opposite; of three or more, each wants that optimum of what they receive themselves. A
-    choice's value is its constant (:meth:`constants`) plus :attr:`discount` times the values of its
-    successors, weighted by :attr:`gamedp.Model.transition_matrix`; where `objective` has targets, a
-    horizon or an average, that is not all that counts. Terminal states have their payoffs.
+    In state s, player ``model.players[s]`` chooses. Player 0 wants the `optimum` of the objective,
+    the most or the least of what player 0 receives. With two players, player 1 wants the opposite;
+    with three or more, each wants that optimum of what they receive themselves. A choice's value is
+    its constant (:meth:`constants`) plus :attr:`discount` times the values of its successors,
+    weighted by :attr:`gamedp.Model.transition_matrix`; where `objective` has targets, a horizon or
+    an average, that is not all that counts. Terminal states have their payoffs.
 
     Attributes
     ----------
@@ -111,14 +111,14 @@ class Problem(AnyProblem[Model]):
         )
         if swaps and has_target(self.objective):
             message = (
-                f"{type(self.objective).__name__} with targets does not go with players who change "
-                "places (canonical): one of them wants to reach a target, the other does not. Use "
-                "a game without canonical."
+                f"{type(self.objective).__name__} with targets cannot be combined with players who "
+                "change places (canonical): one of them wants to reach a target, the other does "
+                "not. Use a game without canonical."
             )
             raise UnsupportedProblemError(message)
         if self.model.constant_sum != 0 and swaps and not isinstance(self.objective, TotalReward):
             message = (
-                f"{type(self.objective).__name__} does not go with constant_sum="
+                f"{type(self.objective).__name__} cannot be combined with constant_sum="
                 f"{self.model.constant_sum:g} and players who change places (canonical): a payoff "
                 "that is discounted or cut off no longer adds up to a constant. Use TotalReward, "
                 "or a game without canonical."
@@ -127,8 +127,9 @@ class Problem(AnyProblem[Model]):
         final = getattr(self.objective, "final", None)
         if final is not None and self.model.has_opponents and self.model.constant_sum != 0:
             message = (
-                f"final does not go with constant_sum={self.model.constant_sum:g}: it does not say "
-                "what the other player has with no steps to go. Use payoffs that add up to 0."
+                f"final cannot be combined with constant_sum={self.model.constant_sum:g}: "
+                "it does not say what the other player has with no steps to go. Use payoffs that "
+                "add up to 0."
             )
             raise UnsupportedProblemError(message)
         self._check_draw()
@@ -229,7 +230,7 @@ class Problem(AnyProblem[Model]):
         return (
             "no play ends, and nothing is ever earned, so every value is 0: is_terminal(state) is "
             f"false in all {model.num_states:,} states, as play can go {path}, and there are no "
-            "rewards. Is an end forgotten? If it is about reaching a state, ask for Reachability."
+            "rewards. Is an end missing? If it is about reaching a state, ask for Reachability."
         )
 
     def undeclared(self) -> str:
@@ -378,7 +379,7 @@ class Problem(AnyProblem[Model]):
             low = -np.inf if lowest < 0 else low
             high = np.inf if highest > 0 else high
         elif isinstance(self.objective, TotalReward) and not has_target(self.objective):
-            # Play surely ends, or endless play counts by itself.
+            # Play surely ends, or endless play has a value of its own.
             low, high = float(model.payoffs.min()), float(model.payoffs.max())
         if model.has_swaps:
             total = model.constant_sum

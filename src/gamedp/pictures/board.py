@@ -40,8 +40,8 @@ def plot_board(
 ) -> Axes:
     """Draw a position as the game shows it, by its ``view(state)``: as a board, heaps or dice.
 
-    A game without a `view` is drawn in its own letters. Of a solution or a search, the best actions
-    are marked by rings where they are played, if the game says where.
+    A game without a `view` is drawn in its own letters. For a solution or a search, rings mark
+    the best actions where they are played, if the game says where.
 
     Parameters
     ----------

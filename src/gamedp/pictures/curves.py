@@ -159,7 +159,7 @@ LOGARITHMIC_BELOW = 0.01
 FAINTEST = 1e-12
 """Least probability that is drawn."""
 
-SEEN = 1e-3
+VISIBLE_WIDTH = 1e-3
 """Distance of bounds below which they are drawn as one line."""
 
 LINES = ("-", "--", "-.", ":")
@@ -205,7 +205,7 @@ def plot_survival(*curves: Survival, ax: Axes | None = None) -> Axes:
     others = [curve for curve in given if not isinstance(curve, Survival)]
     if others:
         message = (
-            f"{shown(others[0])} is no gamedp.policies.Survival; Evaluation.survival and "
+            f"{shown(others[0])} is not a gamedp.policies.Survival; Evaluation.survival and "
             "gamedp.policies.greatest_survival make one."
         )
         raise InvalidParameterError(message)
@@ -224,7 +224,7 @@ def plot_survival(*curves: Survival, ax: Axes | None = None) -> Axes:
             linestyle=LINES[place % len(LINES)],
             label=short(curve.title, 40),
         )
-        if (curve.upper - curve.lower).max() > SEEN:
+        if (curve.upper - curve.lower).max() > VISIBLE_WIDTH:
             ax.fill_between(plies, curve.lower, curve.upper, color=colour, alpha=0.3, linewidth=0)
     least = min(float(curve.upper.min()) for curve in curves)
     if least < LOGARITHMIC_BELOW:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 MOST_BARS = 8
 """Largest number of bars side by side, each with its numbers."""
 
-RARE = 1e-4
+MAX_HIDDEN = 1e-4
 """With more bars, largest probability beyond either edge of the picture."""
 
-SEEN = 1e-3
+VISIBLE_WIDTH = 1e-3
 """Distance of bounds below which they are drawn as one line."""
 
 MOST_SPAN = 200_000
@@ -138,7 +138,7 @@ def _draw_bars(ax: Axes, chances: _Chances) -> None:
 
     places = np.arange(len(chances.payoffs))
     down, up = chances.middle - chances.lower, chances.upper - chances.middle
-    seen = (down + up).max(initial=0) > SEEN
+    seen = (down + up).max(initial=0) > VISIBLE_WIDTH
     ax.bar(
         places,
         chances.middle,
@@ -165,7 +165,8 @@ def _draw_many(ax: Axes, chances: _Chances) -> None:
     """Draw very many payoffs at their places, and the mean, without the rarest payoffs."""
     payoffs, middle = chances.payoffs, chances.middle
     shown = np.cumsum(middle)
-    first, last = np.searchsorted(shown, [RARE, (1 - RARE) * shown[-1]]).tolist()
+    edges = [MAX_HIDDEN, (1 - MAX_HIDDEN) * shown[-1]]
+    first, last = np.searchsorted(shown, edges).tolist()
     places = payoffs - payoffs[first]
     if places[last] <= MOST_SPAN and (places == np.round(places)).all():
         dense = np.zeros(int(places[last]) + 1)

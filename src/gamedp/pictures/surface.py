@@ -31,7 +31,7 @@ NEVER = "#B0B0B0"
 LUMINANCE = np.array([0.299, 0.587, 0.114])
 """The luminance of red, green and blue."""
 
-DARK = 0.45
+DARK_LUMINANCE = 0.45
 """Luminance of faces below which they have light edges."""
 
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
@@ -170,7 +170,7 @@ def _inks(papers: Any, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return the colours of edges: those of the faces, or black or white where visible; (n, 4)."""
     inks: NDArray[np.float64] = np.array(papers, np.float64)
     bright = inks[seen, :3] @ LUMINANCE
-    inks[seen, :3] = np.where(bright < DARK, 1.0, 0.0)[:, None]
+    inks[seen, :3] = np.where(bright < DARK_LUMINANCE, 1.0, 0.0)[:, None]
     return inks
 
 

@@ -82,9 +82,8 @@ def plot_tree(
     r"""Draw the tree of a small game from a state, with values, and best actions as thick lines.
 
     Several actions may be best. Values are player 0's; with three or more players, each has one. A
-    position at which the picture ends, but not the game, has dots below its value. Of a tree with
-    more than forty leaves, only the first forty are drawn, with a warning; dots show what is left
-    out.
+    position at which the picture ends, but not the game, has dots below its value. If a tree has
+    more than forty leaves, only the first forty are drawn, with a warning, and dots for the rest.
 
     Parameters
     ----------
@@ -193,7 +192,7 @@ def _grow(
             float(level),
             "\n" in said,
         )
-        _listed(nodes, node)
+        _add_node(nodes, node)
         if not over and level < depth:
             best = solution.best_actions(state)
             for action in rules.game.actions(state):
@@ -212,7 +211,7 @@ def _grow(
         if len(outcomes) == 1:
             return node_of(outcomes[0][1], level + 1)
         chance = _Node(None, CHANCE, "", level + 0.5)
-        _listed(nodes, chance)
+        _add_node(nodes, chance)
         for probability, outcome, *_ in outcomes:
             if leaves >= MOST_LEAVES:
                 chance.is_cut = True
@@ -230,7 +229,7 @@ def _chance(probability: float) -> str:
     return str(fraction) if abs(fraction - probability) < 1e-12 else f"{probability:.3g}"
 
 
-def _listed(nodes: list[_Node], node: _Node) -> None:
+def _add_node(nodes: list[_Node], node: _Node) -> None:
     """Add a node, unless there are too many."""
     if len(nodes) == MOST_NODES:
         message = f"the tree has more than {MOST_NODES} nodes; draw fewer actions (depth)."

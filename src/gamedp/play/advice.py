@@ -39,7 +39,7 @@ ROUNDING = 1e-12
 """Largest relative difference that rounding may cause between two equal sums."""
 
 STATES = 4_096
-"""States whose bounds are computed at once: the fewer, the fewer are computed again for nothing."""
+"""Number of states whose bounds are computed together: fewer means less wasted work."""
 
 
 @attrs.frozen
@@ -165,7 +165,7 @@ def advise(result: Solution | SearchResult, state: Hashable) -> Advice:
 def bounds_in_equilibria(
     solution: Solution, *, progress: ProgressCallback | None = None
 ) -> tuple[Floats, Floats]:
-    """Return what each choice is worth to its player, in whatever way all play well from there.
+    """Return the value of each choice to its player, whichever equally good actions follow.
 
     Where each player has payoffs of their own, a player's values are not unique: they depend on
     which of their equally good actions the others choose. These bounds hold in every equilibrium

@@ -351,7 +351,7 @@ class Pipes:
         words = "" if status is None else f" It has ended with {status}."
         lines = self._said.decode(errors="replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return words + (f" Its last words: {shown(last)}." if last else "")
+        return words + (f" Its last output: {shown(last)}." if last else "")
 
     def _status(self, seconds: float) -> str | None:
         """Return the exit status, None if it does not end in time; read the last output."""

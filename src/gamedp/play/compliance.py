@@ -85,7 +85,7 @@ def check_program(
     ('starts and says hello', False)
     """
     if not isinstance(player, (Program, Remote)):
-        message = f"{shown(player)} is no program; give a Program or a Remote."
+        message = f"{shown(player)} is not a program; give a Program or a Remote."
         raise InvalidParameterError(message)
     checked_whole("games", games, 1)
     trial = _ProgramTrial(Rules(game), player, games, np.random.default_rng(checked_seed(seed)))

@@ -156,7 +156,7 @@ class StageRule:
             abs(sum(taken.values()) - 1) <= SUM_TOLERANCE
         ):
             message = (
-                f"the probabilities of {self.name} in {shown(position)}, {shown(given)}, are none."
+                f"probabilities of {self.name} in {shown(position)} are invalid: {shown(given)}."
             )
             raise InvalidParameterError(message)
         return {action: share for action, share in taken.items() if share > 0}
@@ -217,7 +217,7 @@ MOST_POSITIONS = 1_000_000
 """Largest number of positions followed one by one; it takes some minutes, and a gigabyte."""
 
 
-KEPT = 512
+CACHED_CONTEXTS = 512
 """Number of contexts for which the choices of a solution are cached."""
 
 
@@ -260,7 +260,7 @@ class _Restricted(Flattened):
             self.known[position] = found
             if len(self.known) > MOST_POSITIONS:
                 message = (
-                    f"these policies meet more than {MOST_POSITIONS:,} positions of "
+                    f"these policies reach more than {MOST_POSITIONS:,} positions of "
                     f"{shown(self.game)}, too many to follow one by one. gamedp.simulate plays any "
                     "number of games, and gamedp.stages.distribution has the exact totals if they "
                     "are whole."
@@ -295,7 +295,7 @@ def flatten_policies(given: Any, policies: list[Any]) -> tuple[Model, list[Polic
 def _by_solution(solution: StagedSolution) -> Callable[[Position, list[int]], Shares]:
     """Return the choices of a solution."""
 
-    @functools.lru_cache(KEPT)
+    @functools.lru_cache(CACHED_CONTEXTS)
     def inside(context: Any) -> Solution:
         with np.errstate(invalid="ignore"):  # unknown values are refused below
             part = solution.inside(context)

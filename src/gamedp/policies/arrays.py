@@ -139,8 +139,8 @@ def _of_shape(model: Model, array: NDArray[Any]) -> str:
     widths = {np.diff(model.choice_offsets).max(initial=0), len(np.unique(model.action_labels))}
     wide = " or ".join(f"({states}, {width})" for width in sorted(widths))
     return (
-        f"an array of {array.dtype} of shape {array.shape} is no policy of this model. It may have "
-        f"an integer for each state, shape ({states},); or probabilities, a column for each "
+        f"an array of {array.dtype} of shape {array.shape} is not a policy of this model. It may "
+        f"have an integer for each state, shape ({states},); or probabilities, a column for each "
         f"action, shape {wide}, or a number for each choice, shape ({model.num_choices},)."
     )
 
@@ -154,7 +154,7 @@ def _misfits(model: Model, array: NDArray[Any], readings: dict[Meaning, _Reading
         own = reading.codes[slice(*model.choice_offsets[state : state + 2])].tolist()
         wanted = f"of which it has {own}" if own else "where play is over, and -1 must stand"
         reasons.append(f"{meaning} in state {state}, {wanted}: {shown(array[state].tolist())}")
-    return f"an array is no policy of this model. Its {what} are no {'; no '.join(reasons)}."
+    return f"an array is not a policy of this model. Its {what} are no {'; no '.join(reasons)}."
 
 
 def _several(model: Model, array: NDArray[Any], readings: dict[Meaning, _Reading]) -> str:

@@ -120,7 +120,7 @@ class Process:
         node = self.node(index, changed, members)
         if node < 0:
             message = (
-                f"{shown(state)} is not met when these policies play; everywhere=True looks at "
+                f"{shown(state)} is not reached when these policies play; everywhere=True looks at "
                 "all states."
             )
             raise UnknownStateError(message)

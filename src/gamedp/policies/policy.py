@@ -405,7 +405,7 @@ def rule_of(given: Any) -> Callable[[Any], Any]:
     choose: Any = getattr(given, "choose", given)
     if isinstance(given, type) or is_array(given) or not callable(choose):  # numpy's have one, too
         message = (
-            f"{shown(given)} is no policy; give a Solution, a Policy, an object with "
+            f"{shown(given)} is not a policy; give a Solution, a Policy, an object with "
             "choose(state), a function of a state, or for a Model an array."
         )
         raise InvalidParameterError(message)
@@ -664,7 +664,7 @@ def check_symmetric(
                 f"{name} chooses {shown(function(state))} in {shown(state)} and "
                 f"{shown(function(representative))} in {shown(representative)}, and these do "
                 "different things, though canonical says that the two states are the same. Let it "
-                "not look at what canonical leaves out, or give a game without canonical."
+                "ignore what canonical leaves out, or give a game without canonical."
             )
             raise InvalidParameterError(message)
 

@@ -268,9 +268,9 @@ def best_response(
     """Find the best response to policies, and its value, between proven bounds.
 
     Fixing the policies of the others induces a decision process, which is solved. Against a field,
-    one of several policies plays the whole game, and it is unknown which. Known is the set of
-    members that may still be playing: those that would have acted as observed, with their weights
-    unchanged. The states of the process include this set.
+    one of several policies plays the whole game, and it is unknown which. The states of the process
+    include the set of members that may still be playing: those that would have acted as observed,
+    with their weights unchanged.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def best_response(
     Raises
     ------
     InvalidParameterError
-        If something is no policy, or takes no action that there is.
+        If something is not a policy, or takes an action that does not exist.
     UnsupportedProblemError
         If the policies of a field randomise, or any policy does and the objective is a long-run
         average.

@@ -186,7 +186,7 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
     order = np.argsort(chain.initial_states, kind="stable")
     offsets = np.searchsorted(chain.initial_states[order], np.arange(size + 1))
     ones = np.ones(len(order))
-    # Of several starts none is certain, however close to 1 its probability is.
+    # With several starts, none is certain, however close to 1 its probability is.
     least_off = TINY if len(order) > 1 else 0.0
     begins = enclosed_sums(offsets, weights[order], ones, ones, relative=off, absolute=least_off)
     owners = np.repeat(np.flatnonzero(~chain.is_terminal), lengths)
@@ -220,5 +220,5 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
         low, high = missing(found)
         _, error = enclosed_sum(np.maximum(-low, high), most, most, relative=0.0)
         lower, upper = rounded_outward(found, found, error)
-    # What is no number comes from where play is too long for doubles.
+    # NaN comes from states where play is too long for doubles.
     return np.fmax(lower, least), np.fmin(upper, most)

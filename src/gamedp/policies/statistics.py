@@ -1,6 +1,6 @@
 """Statistics of games that were played: payoffs as they are paid, p-values, confidence intervals.
 
-They are no bounds: sums are rounded, and the sampling error is far larger.
+They are not bounds: sums are rounded, and the sampling error is far larger.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gamedp.policies.arguments import checked_whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NEAR = 1e-9
+PAYOFF_TOLERANCE = 1e-9
 """Relative difference below which payoffs are equal, however they were rounded."""
 
 
@@ -84,7 +84,7 @@ def p_value(
     found = dict.fromkeys(possible, 0)
     for payoff, count in counts.items():
         nearest = min(possible, key=lambda known: abs(known - payoff), default=math.inf)
-        if count and not abs(nearest - payoff) <= NEAR * max(1.0, abs(payoff)):
+        if count and not abs(nearest - payoff) <= PAYOFF_TOLERANCE * max(1.0, abs(payoff)):
             return 0.0
         if count:
             found[nearest] += count

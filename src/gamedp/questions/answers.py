@@ -26,8 +26,8 @@ class Answer:
     """The answer to a formula about a model.
 
     Bounds are in the formula's own sense: those of ``P=? [G safe]`` contain the probability of
-    staying safe, although it is found by way of its opposite. Of a formula that is true or false,
-    they are 0 or 1, and 0 and 1 where it is undecided.
+    staying safe, although it is found by way of its opposite. For a formula that is true or false,
+    both are 0 or both are 1; they are 0 and 1 where it is undecided.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Answer:
 
     @property
     def holds(self) -> str | None:
-        """Whether the formula holds at the start: yes, no or undecided; None of a number.
+        """Whether the formula holds at the start: yes, no or undecided; None for a number.
 
         With several initial states: whether it holds in all of them.
         """

@@ -168,7 +168,7 @@ class States:
         resolved = self.resolved(expression)
         for part in _leaves(resolved):
             if isinstance(part, Name):
-                part.place.refuse(f"{part.name} is no constant, and this must be one.")
+                part.place.refuse(f"{part.name} is not a constant, and must be one.")
         return evaluate_constant(resolved, {})
 
     def _fast(self, expression: Expression) -> Any:

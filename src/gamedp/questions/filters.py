@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def filtered(given: Filter, inner: Truth | StateNumbers, chosen: Flags) -> Truth | StateNumbers:
-    """Return what a filter makes of the states that it looks at, the same in all states.
+    """Return a filter's number or truth of the states that it selects, the same in all states.
 
     Parameters
     ----------

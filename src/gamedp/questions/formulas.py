@@ -1,8 +1,8 @@
 """Answers to formulas: each operator becomes a model and an objective, and its bounds are kept.
 
-A number is computed as closely as asked. Where it is compared with another, that may not suffice:
-then it is computed more closely, and then exactly. What is not decided even so, stays undecided,
-also in all that it is a part of.
+A number is computed to the requested tolerance. If that does not decide a comparison, it is
+computed more closely, and then exactly. What is still undecided stays undecided, and so does every
+formula that depends on it.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ class Asking:
         Raises
         ------
         GamedpError
-            If it is no number, or the model does not have what it names.
+            If it is not a number, or the model does not have what it names.
         """
         if self.is_boolean(formula):
             formula.place.refuse("this is true or false, and should be a number.")
@@ -363,7 +363,7 @@ class Asking:
     def _whole(self, expression: Expression) -> int:
         value = self.states.constant(expression)
         if isinstance(value, (bool, float)) or value != int(value):
-            expression.place.refuse(f"{value} is no number of steps.")
+            expression.place.refuse(f"{value} is not a number of steps.")
         return int(value)
 
     # Rewards
@@ -375,7 +375,7 @@ class Asking:
         name = self._reward_name(query)
         steps = None if earned.steps is None else self._whole(earned.steps)
         if steps is not None and steps < 0:
-            query.place.refuse(f"{steps} is no number of steps.")
+            query.place.refuse(f"{steps} is not a number of steps.")
         if earned.kind == "I":
             if name not in self.loaded.state_rewards:
                 query.place.refuse(f"I=k is about rewards of states, and {name!r} has none.")
@@ -386,7 +386,7 @@ class Asking:
         if earned.kind == "S":
             return of.average()
         if earned.until is None:
-            return of.within(steps)
+            return of.earn_within(steps)
         until = self.truth(earned.until)
         if not until.is_known and (of.model.rewards < 0).any():
             query.place.refuse(
@@ -422,7 +422,7 @@ def _is_path(formula: Formula) -> bool:
 
 
 def _combined(formula: Operation, parts: list[StateNumbers]) -> StateNumbers:
-    """Return the numbers that an operator makes of others, by their bounds."""
+    """Return the result of an operator, by the bounds of its operands."""
     join = JOINED.get(formula.operator)
     if join is None:
         formula.place.refuse(

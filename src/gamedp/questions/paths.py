@@ -1,8 +1,8 @@
 """Path formulas of LTL that are co-safe: a product of the model with what is left to show.
 
 A formula is co-safe if every path on which it holds shows so after some steps. With its negations
-moved inward, it has none of ``G W R`` without a bound. After each step, the rest of the formula is
-known [1]_; it becomes part of the state, and the formula holds where nothing is left.
+moved inward, it has no ``G``, ``W`` or ``R`` without a bound. After each step, the rest of the
+formula is known [1]_; it becomes part of the state, and the formula holds where nothing is left.
 
 .. [1] F. Bacchus, F. Kabanza, "Planning for temporally extended goals", 1998: progression.
 """

@@ -36,7 +36,7 @@ OPPOSITE: dict[str, Optimum] = {"min": "max", "max": "min"}
 AS_ASKED, CLOSELY, EXACTLY = range(3)
 """The ways to compute a number, from the least to the most close."""
 
-CLOSE = 1e-13
+CLOSE_WIDTH = 1e-13
 """The distance of bounds that is tried before exact numbers; rounding may allow no less."""
 
 MOST_EXACT = 200_000
@@ -151,7 +151,7 @@ class Quantities:
         """Return the reward of a step in the long run."""
         return self._solved(without_payoffs(self.model), AverageReward(self.optimum))
 
-    def within(self, steps: int | None) -> StateNumbers:
+    def earn_within(self, steps: int | None) -> StateNumbers:
         """Return what is earned within some steps, or in all."""
         if steps is None:
             return self._solved(self.model, TotalReward(self.optimum))
@@ -197,7 +197,7 @@ class Quantities:
                 raise
             solution = error.solution
         lower, upper = solution.lower, solution.upper
-        if isinstance(objective, AverageReward):  # what is never earned, is no average
+        if isinstance(objective, AverageReward):  # a reward that is never earned has no average
             least, most = min(0.0, model.rewards.min(initial=0)), model.rewards.max(initial=0)
             lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
         if solution.guarantee is not Guarantee.TWO_SIDED:

@@ -32,7 +32,7 @@ FEW_SWEEPS, MOST_SWEEPS = 250, 16_000
 
 
 class OutOfTimeError(Exception):
-    """Raised when a time limit passes before it is known what endless play earns."""
+    """Raised at a time limit while it is unknown what endless play earns."""
 
 
 def never() -> bool:
@@ -104,7 +104,7 @@ def sign_for_all(
     return decide
 
 
-class Gain(NamedTuple):
+class GainSign(NamedTuple):
     """The known facts about the best average of an end component.
 
     Attributes
@@ -130,7 +130,7 @@ def sign_of_gain(
     stays: Flags,
     sign: float,
     out_of_time: Callable[[], bool] = never,
-) -> Gain:
+) -> GainSign:
     """Find out whether all endless play in an end component loses, or some policy's always gains.
 
     For any numbers h, the best policy's average reward per step lies between the least
@@ -207,10 +207,10 @@ def sign_of_gain(
         )
         lowest, highest = bounds[0].tolist()
         if highest < 0:
-            return Gain(-1, policy, gaps)
+            return GainSign(-1, policy, gaps)
         if lowest > 0:
             policy[states] = choices[own]
-            return Gain(1, policy, gaps)
+            return GainSign(1, policy, gaps)
         if settled or not np.isfinite(lowest + highest):
             break
         done += piece
@@ -221,4 +221,4 @@ def sign_of_gain(
     choice_values = rewards + np.add.reduceat(probabilities * values[successors], starts[:-1])
     best = np.maximum.reduceat(choice_values, first)
     gaps[choices] = best[owners] - choice_values
-    return Gain(0, policy, gaps)
+    return GainSign(0, policy, gaps)

@@ -469,10 +469,9 @@ class _Case:
     def _refuse_mixed(self, state: int) -> None:
         message = (
             "proves no totals where play may go on for ever and earns both positive and negative "
-            f"rewards on the way, as around state {self._name(state)}, unless these surely "
-            "add up to ever more, or ever less, or cancel out on every way round that one player "
-            "chooses: there the average is 0, or too close to 0 to tell. Discounted and "
-            "AverageReward have an answer there."
+            f"rewards, as around state {self._name(state)}, unless their sum surely grows or "
+            "falls without limit, or they cancel out on every cycle of one player: the average "
+            "there is 0, or too close to 0 to tell. Discounted and AverageReward have an answer."
         )
         raise UnsupportedProblemError(message)
 

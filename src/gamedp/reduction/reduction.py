@@ -252,7 +252,7 @@ def quotient(
         one belong to one player, and staying there earns nothing. None if none is collapsed.
     keep : (C,) bool
         The choices that are left: of states that are left, to such states or to known finite
-        values. Of an end component only those that may leave it.
+        values. In an end component, only those that may leave it.
     may_stop : bool
         Whether staying in an end component for ever is a choice as well; its value is 0.
     ends : (Z,)

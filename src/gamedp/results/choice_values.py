@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.arrays import Flags, Floats
 
 
-class ChoiceValues(NamedTuple):
+class ChoiceBounds(NamedTuple):
     """Values of some choices for one player, with their bounds; (n,) each."""
 
     values: Floats
@@ -45,7 +45,7 @@ def choice_values(
     player: int = 0,
     *,
     following: tuple[Floats, Floats, Floats] | None = None,
-) -> ChoiceValues:
+) -> ChoiceBounds:
     """Return the values of the choices from `first` up to but excluding `end`.
 
     With two players they are player 0's; with more, those of `player`, if all players keep to the
@@ -69,7 +69,7 @@ def choice_values(
     """
     model, objective = solution.model, solution.objective
     if first == end:
-        return ChoiceValues(*np.empty((3, 0)))
+        return ChoiceBounds(*np.empty((3, 0)))
     begin, stop = model.transition_offsets[[first, end]].tolist()
     offsets = model.transition_offsets[first : end + 1] - begin
     discount = getattr(objective, "discount", 1.0)
@@ -105,7 +105,7 @@ def choice_values(
     if is_probability(objective):
         bounds = np.clip(bounds[0], 0.0, 1.0), np.clip(bounds[1], 0.0, 1.0)
     totals = np.clip(np.where(np.isnan(totals), bounds[0], totals), *bounds)
-    return _where_it_goes_on(solution, first, end, ChoiceValues(totals, *bounds))
+    return _where_it_goes_on(solution, first, end, ChoiceBounds(totals, *bounds))
 
 
 def exact_choice_bounds(solution: Table, first: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -137,10 +137,10 @@ def exact_choice_bounds(solution: Table, first: int, end: int) -> tuple[NDArray[
     return bounds[0], bounds[1]
 
 
-def opposite_values(total: float, numbers: ChoiceValues) -> ChoiceValues:
+def opposite_values(total: float, numbers: ChoiceBounds) -> ChoiceBounds:
     """Return one of two players' values from the other's; bounds are rounded outward."""
     bounds = enclosed_difference(total, numbers.lower, numbers.upper)
-    return ChoiceValues(total - numbers.values, *bounds)
+    return ChoiceBounds(total - numbers.values, *bounds)
 
 
 def _following(solution: Table) -> tuple[Floats, Floats, Floats]:
@@ -161,7 +161,7 @@ def _of_player(numbers: Floats, player: int) -> Floats:
     return numbers if numbers.ndim == 1 else numbers[:, player]
 
 
-def _where_it_goes_on(solution: Table, first: int, end: int, numbers: ChoiceValues) -> ChoiceValues:
+def _where_it_goes_on(solution: Table, first: int, end: int, numbers: ChoiceBounds) -> ChoiceBounds:
     """Return the numbers, with the state's own for choices after the objective's end."""
     over = decided(solution)
     if over is None:
@@ -170,7 +170,7 @@ def _where_it_goes_on(solution: Table, first: int, end: int, numbers: ChoiceValu
     owners = np.searchsorted(offsets, np.arange(first, end), side="right") - 1
     ended = over[owners]
     known = (solution.values, solution.lower, solution.upper)
-    return ChoiceValues(
+    return ChoiceBounds(
         *(
             np.where(ended, of_state[owners], found)
             for of_state, found in zip(known, numbers, strict=True)

@@ -262,7 +262,7 @@ class OptimalChoices:
             found.certain[:] = found.possible & (solution.guarantee is not Guarantee.NONE)
 
     def _misses(self, state: int, until: Flags) -> Flags:
-        """Return the choices with which, always taken, a state's target may be missed in any case.
+        """Return the choices with which, if always taken, the target may be missed in any case.
 
         The graph decides that: a player who keeps the total finite must reach it almost surely.
         """

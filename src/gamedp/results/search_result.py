@@ -34,7 +34,7 @@ class SearchStatistics:
     table_hits, table_entries : int
         The number of positions found in the transposition table, and the table's capacity.
     ending_probes : int
-        The number of reads of an endgame table.
+        The number of reads of a table.
     cutoffs : int
         Positions left before all their actions were searched.
     seconds : float
@@ -219,7 +219,7 @@ class SearchResult:
 
     @property
     def possible_actions(self) -> tuple[Any, ...]:
-        """Return the actions that may be best: the bounds do not exclude it."""
+        """Return the actions that may be best: those that the bounds do not exclude."""
         low, high = self._from_the_mover()
         return tuple(
             entry.action

@@ -191,7 +191,7 @@ def width_of(
     with np.errstate(over="ignore", invalid="ignore"):
         widths = upper - lower
     width = float(np.maximum.reduce(widths, axis=None, initial=0.0))
-    if not (relative or math.isnan(width)):  # it is no number if infinite bounds are equal
+    if not (relative or math.isnan(width)):  # NaN if infinite bounds are equal
         return width
     apart = lower != upper
     lower, upper, widths = lower[apart], upper[apart], widths[apart]

@@ -1,4 +1,4 @@
-"""Numbers and truth values from the rules and from callers, and which no double is equal to.
+"""Exact numbers and truth values, from rules and callers; and those that no double equals.
 
 Probabilities of one choice: equal outcomes are added up, and the sum is made one. The loops over
 compiled rules do the same in the same order, so that both modes store the same bits.
@@ -6,9 +6,9 @@ compiled rules do the same in the same order, so that both modes store the same 
 The rules mean an exact probability, such as 1/6 or 0.1 * 0.9, and give it rounded. The stored
 number is within two units in the last place of the exact one. With u = 2**-53, a number rounded
 once has a relative error of at most u, a product of two such numbers of at most 3 u, and the sum of
-all of at most 3 u as well: a sum this close to one is left alone. Equal outcomes are added up with
-the error of each addition (Knuth's two-sum), and rounded once, which adds one u. A sum that misses
-one by more is not explained by rounding, and all probabilities are divided by it.
+all of at most 3 u as well: a sum this close to one is left unchanged. Equal outcomes are added up
+with the error of each addition (Knuth's two-sum), and rounded once, which adds one u. A sum that
+misses one by more is not explained by rounding, and all probabilities are divided by it.
 """
 
 from __future__ import annotations

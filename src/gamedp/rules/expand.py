@@ -1,7 +1,7 @@
 """Expansion of one state at a time in plain Python, with everything checked.
 
-The interpreted mode is built on it, it words the errors that the compiled mode finds, and some
-states of every compiled model are compared with it.
+The interpreted mode is built on it. It also writes the messages for errors that the compiled mode
+finds, and some states of every compiled model are compared with it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Numbering:
 
 
 class ActionNumbers:
-    """Numbers for actions that are no integers, in the order in which they are first met.
+    """Numbers for actions that are not integers, in the order of their first occurrence.
 
     Parameters
     ----------
@@ -462,7 +462,7 @@ def _refuse_endless(left: Iterator[object], what: str, place: object) -> None:
 
 
 def checked_action(state: Any, action: Any) -> Any:
-    """Return an action of plain rules as it is handed on: an int, or any other hashable object.
+    """Return an action of plain rules in the form used later: an int, or another hashable object.
 
     What stands for an integer, such as a member of an IntEnum, becomes one.
 
@@ -502,7 +502,7 @@ def checked_action(state: Any, action: Any) -> Any:
 
 
 def _refuse_equal(state: Any, actions: list[Any]) -> None:
-    """Refuse actions of a state that are equal: whoever takes one could mean either."""
+    """Refuse actions of a state that are equal: taking one could mean either."""
     seen: dict[Any, Any] = {}
     for action in actions:
         if action in seen:

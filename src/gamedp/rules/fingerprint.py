@@ -1,6 +1,6 @@
 """A fingerprint of functions: their byte code, and all that they name, as far as it is known.
 
-What Python and the libraries below this one bring along is told by name and version. All else is
+Parts of Python and of the libraries below this one are identified by name and version. All else is
 followed: functions into their byte code, whether they are named directly or as attributes of a
 module or of a class; whatever wraps a function to what it wraps; containers and instances to what
 they hold.

@@ -94,9 +94,9 @@ class Game(Protocol):
         The player to move; 0. Required with two or more players; not with two opponents if
         `canonical` makes the players change places, so that player 0 is always to move.
     ``reward(state, action, player) -> float``
-        The immediate reward of `player` for the action; 0. What depends on the next state, in plain
-        Python alone, is the third item of an outcome, ``(probability, state, reward)``: player 0's,
-        or a tuple of one for each player. Values use its mean, exactly.
+        The immediate reward of `player` for the action; 0. In plain Python, a reward that depends
+        on the next state is the third item of an outcome, ``(probability, state, reward)``: player
+        0's, or a tuple of one for each player. Values use its mean, exactly.
     ``canonical(state) -> (representative, swapped)``
         Symmetry. All states with the same representative have the same value; where `swapped` is
         true the two players have changed places. ``(state, False)``.
@@ -353,7 +353,7 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
     missing = [name for name in required if not callable(getattr(game, name, None))]
     if missing:
         refuse_properties(game, missing)
-        if all(hasattr(game, name) for name in missing):  # else it is no game at all
+        if all(hasattr(game, name) for name in missing):  # else it is not a game at all
             refuse_value(game, missing[0])
         message = (
             f"{type(game).__name__} is not a {kind}: it has no method {', '.join(missing)}. "
@@ -383,7 +383,7 @@ def is_distribution(start: object) -> bool:
 
 @attrs.frozen
 class AnyRules:
-    """Base class of the rules of all kinds of games, with defaults for what their classes lack."""
+    """Base class of the rules of all games, with defaults for methods that their classes lack."""
 
     game: Any = attrs.field()
 
@@ -436,10 +436,10 @@ class AnyRules:
         return pairs
 
     def own_state(self, state: Any) -> Any:
-        """Return a state as the rules have it: of a plain tuple, the object with these fields.
+        """Return a state in the form of the rules: for a plain tuple, the object with these fields.
 
-        It is made like the initial state, so (3, 4) becomes ``Position(3, 4)``. What is no tuple
-        is returned unchanged.
+        It is made like the initial state, so (3, 4) becomes ``Position(3, 4)``. Anything but a
+        tuple is returned unchanged.
         """
         if type(state) is not tuple:
             return state
@@ -602,11 +602,11 @@ class Rules(AnyRules):
 
     @property
     def has_steps(self) -> bool:
-        """Whether the game says step by step what happens between positions."""
+        """Whether the game describes step by step what happens between positions."""
         return callable(getattr(type(self.game), "steps", None))
 
     def steps(self, state: Any, action: int, outcome: int) -> list[tuple[str, View]]:
-        """Return the words and the picture of each step to the next position; none if not said.
+        """Return the words and the picture of each step to the next position, if the game has any.
 
         Raises
         ------
@@ -756,7 +756,7 @@ class StagedRules(AnyRules):
         return representative, bool(swapped)
 
     def tier(self, context: Any) -> int:
-        """Return the tier of `context`; raise InvalidModelError if it is no integer of 64 bits."""
+        """Return the tier of `context`; raise InvalidModelError if it is not a 64-bit integer."""
         given = self.call("tier", context)
         try:
             return int(np.int64(operator.index(given)))

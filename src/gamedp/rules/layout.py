@@ -50,7 +50,7 @@ MOST_NESTED = 50
 def shaped_like(example: Any, state: Any, levels: int = MOST_NESTED) -> Any:
     """Return a state like an example: of a tuple, the object whose fields are the tuple's items.
 
-    Anything that is no tuple, has another number of items, or lies deeper than `levels` is
+    Anything that is not a tuple, has another number of items, or lies deeper than `levels` is
     returned unchanged.
 
     Examples

@@ -138,8 +138,8 @@ def refuse_value(game: object, name: str) -> None:
 def refuse_hidden(game: object, names: Iterable[str]) -> None:
     """Raise TypeError if an optional method of the rules is not a method, or not in the class.
 
-    Only what is in the class is called. What an object or its `__getattr__` has instead is passed
-    over; that is refused for a method without which the game would be another one.
+    Only members of the class are called; those of an object or its `__getattr__` are ignored. This
+    is refused for a method without which the game would be another one.
     """
     for name in names:
         member = getattr(type(game), name, None)
@@ -207,7 +207,7 @@ def _names(game: object) -> list[str]:
 
 def _is_method(game: object, name: str) -> bool:
     """Return whether a member is a method; a property is not, and is not evaluated."""
-    # Of the class: since Python 3.13 an object is looked at only if its class can be hashed.
+    # In the class: since Python 3.13, only objects whose class can be hashed are inspected.
     member = inspect.getattr_static(type(game), name, None)
     if member is None:
         member = object.__getattribute__(game, name)

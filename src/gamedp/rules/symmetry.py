@@ -1,8 +1,8 @@
 """Symmetry: which action of a state corresponds to which action of its representative.
 
 A model knows the choices of representatives alone. The actions of any other state are those of the
-rules in that very state: with the same numbers or with others, in the same order or in another one.
-Two actions correspond if they lead to the same representatives and earn the same.
+rules in that state, whose numbers and order may differ. Two actions correspond if they lead to the
+same representatives and earn the same.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Files of compressed blocks, each of which can be read alone.
 
 A file begins with a line of JSON that says what it holds, and with a checksum of that line; then
-come the blocks, each with its own checksum. It is written beside, under a name that no other
-process takes, and renamed when it is complete and on the disk.
+come the blocks, each with its own checksum. It is written to a temporary file in the same folder,
+and renamed when it is complete and on the disk.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LEVEL = 1
 """Compression level: higher ones take far more time and save little room."""
 
 
-STALE = 3600.0
+STALE_SECONDS = 3600.0
 """Seconds after which an incomplete file counts as left over from a killed process."""
 
 
@@ -99,7 +99,7 @@ def remove_leftovers(folder: Path) -> None:
     """Remove the leftovers of killed processes from a folder, as far as permitted."""
     for left in filter(is_temporary, folder.glob("*.blocks.*")):
         with contextlib.suppress(OSError):
-            if time.time() - left.lstat().st_mtime > STALE:
+            if time.time() - left.lstat().st_mtime > STALE_SECONDS:
                 left.unlink()
 
 

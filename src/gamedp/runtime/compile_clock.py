@@ -2,10 +2,10 @@
 
 A kernel is compiled when it is first called, wherever that is; what was compiled is kept on disk.
 So the first solution on a machine takes some seconds that are not the solver's: they are counted
-separately, and the reason is shown to the person who waits.
+separately, and the reason is shown to the user.
 
-Meanwhile the garbage collector pauses: to look again and again through all that numba makes took a
-tenth of the time.
+Meanwhile the garbage collector pauses: its repeated passes over numba's objects took a tenth of the
+time.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Conversion of games' parameters and solvers' options to JSON data, and back.
 
-A number, a string, a truth value or None is itself; a tuple is a list; what else there is, is a
-table with a tag. An object is its class's place and name, with the arguments that make it.
+A number, a string, a truth value or None is itself; a tuple is a list; anything else is a
+table with a tag. An object is the module and name of its class, with the arguments that make it.
 
-A text may come from anyone. It never makes a module be imported: the caller of the decoder passes a
-function from names to classes, which says what classes may be made.
+A text may come from anyone, so it never imports a module: the caller of the decoder passes a
+function from names to the classes that may be made.
 """
 
 from __future__ import annotations

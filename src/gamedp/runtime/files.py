@@ -1,7 +1,8 @@
 """Atomic writing of files, and reading of plain files only.
 
-What is written goes to a new file beside, of a name that nobody can guess or has planted; that file
-is synced and renamed. What is read must be a file: a link may lead anywhere, and a pipe has no end.
+Data is written to a new file in the same folder, with a random name that nobody can have prepared;
+that file is synced and renamed. Only plain files are read: a link may lead anywhere, and a pipe has
+no end.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class _Hashing:
 
 
 def write_beside(path: Path, write: Callable[[Any], object]) -> tuple[Path, str]:
-    """Write a new file beside `path`, until it is on the disk.
+    """Write a new file in the folder of `path`, and sync it.
 
     Parameters
     ----------

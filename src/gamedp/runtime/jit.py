@@ -13,9 +13,9 @@ A kernel that has not been compiled on this machine yet begins in plain Python w
 small: the first small game is solved before numba would have begun. Both give the same numbers.
 
 Only compiled functions that are run become machine code, with all their callees. numba makes
-machine code of each function by itself, and then takes it into whatever calls it, where it is
-optimised once more. What only compiled code calls is taken in everywhere, so nobody runs its own
-machine code: to make none saves a quarter of the time that the rules of a game take to compile.
+machine code of each function by itself, and then links it into every caller, where it is optimised
+once more. A function that only compiled code calls is linked in everywhere, so its own machine code
+is never run: not making it saves a quarter of the time that the rules of a game take to compile.
 """
 
 from __future__ import annotations
@@ -379,7 +379,7 @@ def makes_arrays(function: Callable[..., Any]) -> bool:
 
 @typeof_impl.register(np.ndarray)  # type: ignore[untyped-decorator]
 def _typeof_array(array: Any, context: Any) -> Any:
-    """Return the type of an array as numba does, which looks first whether it is a masked one.
+    """Return the type of an array as numba does, which first checks for a masked one.
 
     To look makes numpy import a module, which takes longer than to load a kernel.
     """

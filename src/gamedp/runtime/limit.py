@@ -122,7 +122,7 @@ class Reporter:
 
     @property
     def is_due(self) -> bool:
-        """Whether a report would be passed on: somebody listens, and the last is a moment ago."""
+        """Whether a report would be passed on now: there is a callback, and none was just sent."""
         return self._callback is not None and time.perf_counter() - self._last >= INTERVAL
 
     def report(self, done: int, total: int | None, detail: str) -> None:

@@ -42,7 +42,7 @@ def available_bytes() -> int:
 
 
 def resident_bytes(process: int) -> int:
-    """Return the memory that a process has now; 0 if it is over, or the system does not tell."""
+    """Return the memory of a process; 0 if it has ended, or the system does not say."""
     try:
         pages = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
@@ -56,7 +56,7 @@ def resident_bytes(process: int) -> int:
 
 
 def peak_bytes() -> int | None:
-    """Return the most memory that this process has had so far; None if the system does not tell."""
+    """Return the peak memory of this process; None if the system does not say."""
     try:
         # getrusage also counts what the parent had at the fork.
         lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
@@ -107,7 +107,7 @@ def enlarge(array: NDArray[Any], used: int, wanted: int, most_bytes: float) -> N
 
 
 def trim(array: NDArray[Any], used: int) -> NDArray[Any]:
-    """Return the first `used` rows; a copy where that is small, so that no room is kept."""
+    """Return the first `used` rows; a copy where that is small, to free the rest."""
     rows = array[:used]
     return rows.copy() if rows.nbytes <= MAX_ORDINARY_BYTES else rows
 

@@ -25,7 +25,7 @@ StateChoice: TypeAlias = Literal["reachable", "all"]
 
 
 def check_word(name: str, value: Any, choices: Any) -> None:
-    """Refuse a parameter that is none of the words of a Literal."""
+    """Refuse a parameter that is not one of the words of a Literal."""
     words = get_args(choices)
     if not isinstance(value, str) or value not in words:
         message = f"{name} is {shown(value)}; it must be one of {', '.join(map(repr, words))}."

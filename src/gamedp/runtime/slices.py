@@ -1,8 +1,8 @@
 """Sizes of slices of work: between two checks of limits, progress and Ctrl-C, or in memory.
 
 A kernel can't be interrupted, so that each of its calls does a bounded amount of work: some
-hundredths of a second of it. Bounds hold whatever these numbers are. What one kernel alone needs to
-know stands beside it, and so do the sizes of the checker of certificates.
+hundredths of a second of it. Bounds hold whatever these numbers are. Sizes for one
+kernel alone stand beside it, and so do those of the checker of certificates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Work that is dealt to threads or to the workers of an executor.
 
-Threads share what they work with. To other workers it is sent, and they keep what they were sent
-last: it is pickled once, and unpacked once by each of them.
+Threads share their data. To other workers it is sent, and they keep what they were sent last: it is
+pickled once, and unpickled once by each of them.
 """
 
 from __future__ import annotations

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from gamedp.results.search_result import SearchedAction
     from gamedp.searchers.root import Root, RootChoice, RoundingLog
 
-EAGER = 2
+EAGER_PLIES = 2
 """Number of plies left above which all positions after the actions are looked up in the table
 before the first of them is searched: enhanced transposition cutoffs."""
 
 
 FIRST_ATTEMPT, FIRST_WITH_ENDINGS = 1 << 14, 1 << 12
 """Number of nodes of deepening before the first attempt of a proof through the ends of the game;
-endgame tables bring the ends closer."""
+tables bring the ends closer."""
 
 SHARE, SHARE_WITH_ENDINGS = 4, 128
 """Largest multiples of the nodes of deepening that such an attempt may take."""
@@ -50,13 +50,13 @@ class AlphaBeta(Searcher[SearchResult]):
     Principal variation search [1]_ with iterative deepening and aspiration windows; a transposition
     table, in which positions are compared whole, so that no collision can change a value; actions
     ordered by the table, by killers and by history; enhanced transposition cutoffs [2]_; and bounds
-    from the game itself (``value_range``) or an endgame table.
+    from the game itself (``value_range``) or a table.
 
     The value at a depth is that of plain minimax, whatever the size of the table: it only saves
     work. As there, the score of every position is clipped to the game's ``value_range``, and
     actions are compared before the range of the root is applied. Proven values are distinguished
     from these: a position counts as proven when its value rests only on ends of the game, certain
-    bounds and endgame tables.
+    bounds and tables.
 
     Parameters
     ----------
@@ -235,8 +235,8 @@ class RootActions:
 
         What seems so is what the depth shows: not once it is decided which actions reach the value,
         unless rounding alone has kept all of them from it. Where the range of the root cuts off
-        what was found, it makes no two actions equal. No score is told from one that is greater by
-        no more than `room`.
+        what was found, it makes no two actions equal. No score is distinguished from one that is
+        greater by no more than `room`.
         """
         sure = [entry for entry in self.found if entry.low >= best - room]
         if is_decided and sure:
@@ -313,7 +313,7 @@ class AlphaBetaSearch(Search[SearchResult]):
             "infos": allocate_lazily((self.entries,), np.int64),
             "strict": self.options.depth is not None,
             "extends": bool(self.options.extends),
-            "eager": EAGER,
+            "eager": EAGER_PLIES,
         }
 
     def run(self) -> SearchResult:

@@ -5,9 +5,10 @@ any node and go on later. Scores are from the mover's side and zero-sum: half of
 taken off. The positions on the stack are representatives of their symmetry.
 
 What a node returns bounds what a plain minimax search of the same depth would return: its kind says
-from which sides. Two more bits say from which it bounds the true value, too, because nothing below
-was estimated. A window may have ends infinitely near to a number: a test whether a score is more
-than a number, or as much, has both ends there. No reward that is taken off can make them meet.
+from which sides. Two more bits say from which sides it also bounds the true value, because nothing
+below was estimated. An end of a window may lie just above or just below a number, at no distance: a
+test whether a score exceeds a number, or reaches it, has both ends there. Subtracting a reward
+never makes them meet.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def alpha_beta(work, page, rules, budget):
     """Search the position at ply 0 within the window that stands there.
 
     Far enough from the horizon, all that the actions lead to is probed first: an end of the
-    game, an endgame table, a range that the game is certain of or the transposition table may say
+    game, a table, a range that the game is certain of or the transposition table may say
     enough. Only what is left open then is entered, and counts as a node. The phases::
 
         LOOK    at the first position  --> ENTER
@@ -180,7 +181,7 @@ def alpha_beta(work, page, rules, budget):
                 beta = here.beta
                 ends = here.ends
                 depth = here.rest
-            # Enter: what is known without searching: ends, endgame tables, the range.
+            # Enter: what is known without searching: ends, tables, the range.
             low, high = zero_sum_range_jit(tally, position, half)
             if position.is_over:
                 if not is_probe:

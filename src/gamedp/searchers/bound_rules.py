@@ -200,7 +200,7 @@ def search_rules(
     more : tuple of str
         Methods without a default that are asked, too.
     with_endings : bool
-        Whether endgame tables are asked. If not, the fields of the game that serve these alone are
+        Whether tables are read. If not, the fields of the game that serve these alone are
         left out: every call of a method hands on all fields.
     """
     check_word("compile", compile, CompileMode)
@@ -284,7 +284,8 @@ def _compiled(
         asked = {name: each for name, each in asked.items() if name not in left_out}
     anatomy = dissect(rules.game, (*ENTRY_METHODS, *more), asked)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
-    # What other methods call of those left out is the game's own; no loop asks the defaults.
+    # Methods that are left out may be called by others, and are then the game's own; no loop calls
+    # the defaults.
     methods = left_out | anatomy.methods | state_functions(layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
     is_compiled = not numba.config.DISABLE_JIT
@@ -307,7 +308,7 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
 
     The stack holds its number among the positions seen so far, and this is its key in a
     transposition table. So the two modes hash positions differently: once a bucket is full, they
-    forget different ones, and visit different numbers of nodes. What is proven is the same.
+    forget different ones, and visit different numbers of nodes. The proven results are the same.
     """
     numbers: dict[Any, int] = {}
     positions: list[Any] = []
@@ -344,7 +345,7 @@ def _checked_method(rules: Rules, name: str) -> Callable[..., Any]:
     """Return a method of a game that takes actions and players from a loop's arrays.
 
     Python's own integers do not overflow; one of numpy's would make all overflow that is computed
-    with it. What comes back must be numbers or truth values, and what is raised names the call.
+    with it. The result must be a number or a truth value, and an error names the call.
     """
     game, function = rules.game, method(rules.game, name)
 

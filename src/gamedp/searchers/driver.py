@@ -324,7 +324,7 @@ def values_of_tables(tables: Any, rules: Rules) -> Any:
     Raises
     ------
     InvalidParameterError
-        If these are no tables, or of another game.
+        If these are not tables, or of another game.
     UnsupportedProblemError
         If they are not of whole numbers.
     """

@@ -173,7 +173,7 @@ class ExpectiminimaxSearch(Search[SearchResult]):
                 self._say(entry, f"depth {rest}" if rest < loop.UNLIMITED else "to the end")
                 alpha = -INFINITY
                 if self.options.pruning != "none":
-                    # What rounding may have put as far below the best as this is wanted, too.
+                    # Actions that only rounding may have put below the best one are wanted, too.
                     alpha = _below(best - 2 * self._slack())
                 action = entry.choice.action
                 results[action] = self._search(action, rest, ESTIMATE, alpha)

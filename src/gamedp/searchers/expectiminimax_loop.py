@@ -4,13 +4,14 @@ Depth first, on stacks of its own, so that the loop can stop at any position and
 is a position, its actions, and the outcomes of the one that is being searched. Scores are from the
 mover's side and zero-sum: half of the constant sum is taken off.
 
-What is known of the outcomes before they are searched (ends of the game, ``value_range``) bounds
-the mean over them, and so does what is known of those that have been searched. The action is left
+Bounds of the outcomes that are known before they are searched (ends of the game, ``value_range``),
+and the results of those that have been searched, bound the mean over them. The action is left
 as soon as these bounds decide it (Star1). Star2 first searches one action of each outcome, which
 bounds that outcome from the side of its mover.
 
-At the horizon stands the heuristic, or an end of ``value_range``: the lower one as the first player
-to move sees it, or the upper one. From the two others' results follow bounds of the true value.
+A position at the horizon has the value of the heuristic, or one end of ``value_range``: the lower
+one as the first player to move sees it, or the upper one. Searches with these two ends give bounds
+of the true value.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def share_out(work: Any, shares: Any, ply: int, is_over: bool) -> int:
         score, error = share.estimate, 0.0
         if is_over:
             if player == 1 and work.has_opponents:
-                # What the constant sum leaves, whatever the rules make of it by rounding.
+                # The rest of the constant sum, whatever the rules return after rounding.
                 score = work.constant_sum - work.best[ply, 0]
                 if work.constant_sum != 0.0:
                     error = abs(score) * UNIT * UPWARD
@@ -461,9 +461,7 @@ def _minus(number: float, error: float) -> float:
     return less if is_exact else math.nextafter(less, -INFINITY)
 
 
-def _within(
-    values: tuple[float, ...], bounds: tuple[tuple[float, float], ...]
-) -> tuple[float, ...]:
+def _clip(values: tuple[float, ...], bounds: tuple[tuple[float, float], ...]) -> tuple[float, ...]:
     """Return values, each moved to the nearest end of its bounds if it is outside."""
     return tuple(
         min(max(value, low), high) for value, (low, high) in zip(values, bounds, strict=True)
@@ -519,11 +517,11 @@ class MaxNSearch(Search[MaxNResult]):
             values = tuple(
                 estimate_of(self.root.rules, self.root.state, player) for player in players
             )
-            return self._result(_within(values, bounds), bounds, (), [], status)
+            return self._result(_clip(values, bounds), bounds, (), [], status)
         best = max(found, key=lambda entry: entry.values[self.root.player])  # the first such
         if status is Status.SOLVED:
             bounds = self._bounds(best, found)
-        return self._result(_within(best.values, bounds), bounds, (best.action,), found, status)
+        return self._result(_clip(best.values, bounds), bounds, (best.action,), found, status)
 
     def _look_ahead(self, plies: int) -> list[ActionValues]:
         """Search all actions to a depth."""
@@ -550,7 +548,7 @@ class MaxNSearch(Search[MaxNResult]):
         most = max(others, default=low)
         if most <= low:
             return bounds
-        # What the mover may get more, the other one gets less.
+        # If the mover may get more, the other one gets that much less.
         return tuple(
             (low, max(high, most)) if player == mover else (_minus(_minus(own, most), -low), end)
             for player, (own, end) in enumerate(bounds)

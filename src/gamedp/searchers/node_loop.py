@@ -2,12 +2,12 @@
 
 What the steps return first is a `LoopStatus`: DONE, or why the loop must return.
 
-As for the order: first comes the best action of an earlier search, from the transposition table;
-then the killers, which have cut off elsewhere at the same ply; then what has cut off most often, by
+The order of actions: first the best one of an earlier search, from the transposition table; then
+the killers, which have cut off elsewhere at the same ply; then by how often each has cut off, from
 the history.
 
 Before the outcomes of an action are searched, ends of the game and ``value_range`` bound each of
-them, and after that what has been found; see Star1 and Star2 in
+them; afterwards, their results do. See Star1 and Star2 in
 `gamedp.searchers.expectiminimax_loop`.
 """
 
@@ -293,7 +293,7 @@ swap_actions_jit = inlined(swap_actions)
 # What stands at the horizon, from the side of the mover there.
 ESTIMATE, LOW_END, HIGH_END = range(3)
 KINDS = 4
-"""A position's last field is one of these, and so many times the plies that are left: positions
+"""A position's last field is one of these, times the number of plies left: positions
 come back with other numbers of plies left, and neither entry in the table may drive out the other.
 """
 

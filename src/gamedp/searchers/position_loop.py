@@ -1,8 +1,8 @@
 """The rules' answers about a position in a search, written to stacks.
 
 These functions are compiled for each game; the loops of search, which know no rules, call them
-through :mod:`gamedp.compiler.native`. They read what is asked from the page's `question`, and the
-integers of the position from `fields`, at `question.row`. What they return below zero is a fault.
+through :mod:`gamedp.compiler.native`. They read the question from the page's `question`, and the
+integers of the position from `fields`, at `question.row`. A negative result is a fault.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gamedp.searchers.stacks import LoopStatus
 # Faults, beside `native.RAISED`: a stack is full, or the rules are wrong.
 FULL, WRONG = -2, -3
 
-# What the endgame tables say, in `ending`: nothing, as the position is of a higher tier; a range of
+# What the tables say, in `ending`: nothing, as the position is of a higher tier; a range of
 # values; that a block must be read first; that the position has no number in them.
 NO_ENDING, KNOWN, UNREAD, NO_NUMBER = range(4)
 
@@ -37,12 +37,12 @@ CHANCE, BAD_RULES, OUTSIDE, COMES_AGAIN, RISES, MISNUMBERED, TOO_LARGE = (
 """Values of `question.fault`: errors of an ending."""
 
 UNKNOWN = -128
-"""The mark in an endgame table of a position without a value yet."""
+"""The mark in a table of a position without a value yet."""
 
 MAX_ENDING_VALUE = 127
 """The largest value that fits into a byte beside that mark."""
 
-CHECKED = 63
+CHECKED_MASK = 63
 """A mask: of each 64 numbers, one is checked to be that of the position made from it."""
 
 SLACK = 1e-9
@@ -53,7 +53,7 @@ def look(place, page, state, position, asker, of_two):
     """Write the rules' answers for a position before it is searched: the player to move, its range.
 
     The range is the mover's, and a payoff player 0's; or both are the asker's, and so is an
-    estimate, unless `asker` is None. If `of_two` is None, endgame tables are not asked. An argument
+    estimate, unless `asker` is None. If `of_two` is None, tables are not read. An argument
     that is None leaves out its code at compile time.
     """
     game = held_at(place)
@@ -123,7 +123,7 @@ def list_actions(place, page):
 def list_outcomes(place, page, for_one, of_two):
     """Write the outcomes of an action to `fields` and `positions`; return their number.
 
-    If `of_two` is None, nothing is taken off the positions, and no endgame table is asked. Unless
+    If `of_two` is None, nothing is taken off the positions, and no table is read. Unless
     `for_one` is None, payoffs, ranges and estimates are those of the player who asks.
     """
     game, question = held_at(place), page.question[0]
@@ -194,7 +194,7 @@ def follow(place, page):
 
 
 def follow_many(place, page):
-    """Do as `follow` for any number of players: no reward, endgame table or subtraction."""
+    """Do as `follow` for any number of players: no reward, table or subtraction."""
     page.question[0].what = FOLLOW_MANY
     return list_outcomes_jit(place, page, None, None)
 
@@ -375,7 +375,7 @@ def value_endings(place, page):
                 state = game.tier_state(tier, index)
             made = index
             question.fault = MISNUMBERED
-            if index & CHECKED == 0 or index == size - 1:
+            if index & CHECKED_MASK == 0 or index == size - 1:
                 if game.tier(state) != tier or game.tier_index(state) != index:
                     return WRONG
                 if not game.is_terminal(state) and (

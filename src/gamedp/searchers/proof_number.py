@@ -49,7 +49,7 @@ PLY = Fields("row first count current is_own most_proof most_disproof began")
 """A position on the way, its actions, the one being searched, and the limits of its numbers.
 
 What the action at some place leads to stands in the row after that number. The last two fields of a
-row are what the prover has banked on the way there, and the prover's number.
+row are the prover's rewards on the way there, and the prover's number.
 """
 
 MOST_LEAD = 1 << 10
@@ -181,7 +181,7 @@ def count_action(work: Any, page: Any, rules: Any, row: int, place: int) -> int:
         action.proof = work.infos[entry] >> 31
         action.disproof = work.infos[entry] & (2 * SOLVED - 1)
         return LoopStatus.DONE
-    # What lies farther from an endgame table, or from the goal by the game's own estimate, is
+    # Positions farther from a table, or from the goal by the game's own estimate, are
     # likely to cost more.
     effort = 1
     if page.top_tier >= 0:
@@ -363,7 +363,7 @@ class ProofNumberSearch(Searcher[SearchResult]):
     [2]_. Its strength is the narrow path through a wide tree: it finds forced wins far below the
     depth that alpha-beta reaches.
 
-    For deterministic games without rewards on the way in which no position can come again; the game
+    For deterministic games without rewards on the way in which no position can recur; the game
     must say so (``acyclic = True``).
 
     The bounds of the result are the answer: for a win the lower one is just above half of the
@@ -411,7 +411,7 @@ class ProofNumberSearch(Searcher[SearchResult]):
         name = type(game).__name__
         if root.choices and not root.rules.claims_acyclic:
             message = (
-                f"ProofNumberSearch is for games in which no position comes again, and {name} does "
+                f"ProofNumberSearch is for games in which no position recurs, and {name} does "
                 "not say that it is one (acyclic = True). Use Retrograde."
             )
             raise UnsupportedProblemError(message)

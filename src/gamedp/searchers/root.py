@@ -195,7 +195,7 @@ def refuse_chance(state: Any, action: Any, searcher: str) -> NoReturn:
 def refuse_contradiction(state: Any) -> NoReturn:
     """Raise the error of claims about a position that cannot all be true."""
     message = (
-        f"value_range, settled and the endgame tables contradict each other in {shown(state)}; "
+        f"value_range, settled and the tables contradict each other in {shown(state)}; "
         "gamedp.testing.check_game and Tables.verify tell more."
     )
     raise InvalidModelError(message)
@@ -298,7 +298,7 @@ def root_state(rules: Rules, state: Any | None) -> Any:
 
 
 def result_of_end(root: Root, searcher: Any, kind: Any = SearchResult, **more: Any) -> Any:
-    """Return the result of a game that is over, of some kind that may have more fields."""
+    """Return the result of a game that is over; of a given class, which may have more fields."""
     value = float(root.payoff if root.payoff is not None else math.nan)
     return kind(
         rules=root.rules,
@@ -376,7 +376,7 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
     ----------
     rules : SearchRules
     stack : (P, K) int64
-        The positions on the line, each with all that tells it from others.
+        The positions on the line, each with all that distinguishes it.
 
     Raises
     ------
@@ -388,7 +388,7 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
         key = row.tobytes()
         if key in seen:
             message = (
-                f"{shown(rules.build(row))} can come again, so that the game may go on for ever, "
+                f"{shown(rules.build(row))} can recur, so the game may go on for ever, "
                 "and a search without a depth or a limit looks for its end. Give a depth or a "
                 "limit, such as max_seconds, or use gamedp.solve."
             )

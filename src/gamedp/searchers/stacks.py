@@ -3,11 +3,11 @@
 Compiled loops take arrays of numpy records. The same loops as plain Python take lists of objects
 with slots, whose fields Python reads and writes five times as fast.
 
-One more is the transposition table: results for searched positions, in buckets of four. The key of
-an entry is the whole position, all its fields, and not a hash of them: two positions that fall into
+The transposition table holds results for searched positions, in buckets of four. The key of an
+entry is the whole position, all its fields, and not a hash of them: two positions that fall into
 the same bucket are distinguished, so a collision can make a search slower and never wrong. When a
-bucket is full, the entry goes that cost the least to find: of an older search first, then the
-shallowest. What was searched to the ends of the game stays, however old.
+bucket is full, the entry that cost the least to find is replaced: one of an older search first,
+then the shallowest. Results of searches to the ends of the game stay, however old.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from gamedp.runtime.jit import inlined
 class LoopStatus(IntEnum):
     """Reason for which a search loop has returned.
 
-    GROW: the stack `tally.wanted` is full. READ: the block `tally.wanted` of an endgame table is
+    GROW: the stack `tally.wanted` is full. READ: the block `tally.wanted` of a table of the game is
     not in memory. FAILED: the rules have raised an error. The others are faults of the rules in the
     position at ply `tally.ply`: wrong in general, wrong about an outcome or an estimate, with
     chance where there must be none, contradictory about the value, and without a number in the
-    endgame tables. The last four are faults found when these tables are filled: a position comes
+    tables. The last four are faults found when these tables are filled: a position comes
     again, an action raises the tier, a position does not have the number it was made from, and
     a value is not a whole number or is too large for a byte.
     """

@@ -12,7 +12,7 @@ from gamedp.policies.chain import Process, Seats, induce
 from gamedp.policies.statistics import as_paid
 from gamedp.simulation import kernels
 from gamedp.simulation.kernels import UNIT, ChainBoard
-from gamedp.simulation.tally import Played, Playing, Tally
+from gamedp.simulation.tally import PlayedGames, Playing, Tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,12 +145,12 @@ class ChainGames(Playing):
         plies, unfinished = counters.tolist()
         return Tally(end - begin, unfinished, plies, tuple(outcomes), tuple(sums))
 
-    def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
+    def played_pairs(self, begin: int, end: int) -> tuple[PlayedGames, PlayedGames]:
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
         first, second = (self._played(order, begin, end) for order in (0, 1))
         return first, second
 
-    def _played(self, order: int, begin: int, end: int) -> Played:
+    def _played(self, order: int, begin: int, end: int) -> PlayedGames:
         earned, paid = np.zeros((2, end - begin))
         plies = np.zeros(end - begin, np.int64)
         with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
@@ -159,4 +159,4 @@ class ChainGames(Playing):
                 np.zeros(5, np.uint64), earned, paid, plies,
             )  # fmt: skip
         totals, payoffs = (np.stack([each, self.total - each], axis=1) for each in (earned, paid))
-        return Played.of(totals, payoffs, plies)
+        return PlayedGames.of(totals, payoffs, plies)

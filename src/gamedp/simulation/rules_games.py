@@ -40,9 +40,9 @@ from gamedp.runtime.floats import SUM_TOLERANCE
 from gamedp.runtime.jit import uncompiled
 from gamedp.simulation.rules_loop import (
     ACT_RAISED,
-    CHECKED,
     DECIDE_RAISED,
     DONE,
+    GAMES_PER_CHECK,
     NUM_ASKED,
     NUM_FOUND,
     WRONG,
@@ -51,7 +51,7 @@ from gamedp.simulation.rules_loop import (
     play_games,
     play_games_jit,
 )
-from gamedp.simulation.tally import Played, Playing, Tally
+from gamedp.simulation.tally import PlayedGames, Playing, Tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +113,7 @@ class RulesGames(Playing):
             "has_opponents": rules.has_opponents,
             "total": float(rules.constant_sum),
             "patience": SLICE,
-            "checked": CHECKED,
+            "checked": GAMES_PER_CHECK,
         }
         start(rules)  # refuses an invalid distribution
         pairs = [(float(chance), state) for chance, state in rules.initial() if chance > 0]
@@ -154,7 +154,7 @@ class RulesGames(Playing):
         """Play the games with the numbers from `begin` to `end`; return their tally."""
         return self.played(begin, end).tally(self._columns)
 
-    def played(self, begin: int, end: int) -> Played:
+    def played(self, begin: int, end: int) -> PlayedGames:
         """Play the games with the numbers from `begin` to `end`.
 
         Raises
@@ -183,13 +183,13 @@ class RulesGames(Playing):
             if status != DONE:
                 self._explain(first, error)
         self._known.append(known)
-        return Played.of(page["earned"], page["paid"], page["plies"])
+        return PlayedGames.of(page["earned"], page["paid"], page["plies"])
 
-    def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
+    def played_pairs(self, begin: int, end: int) -> tuple[PlayedGames, PlayedGames]:
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
         both = self.played(2 * begin, 2 * end)
         arrays = attrs.astuple(both, recurse=False)
-        first, second = (Played(*(each[place::2] for each in arrays)) for place in (0, 1))
+        first, second = (PlayedGames(*(each[place::2] for each in arrays)) for place in (0, 1))
         return first, second
 
     def _page(self, joined: JoinedRules, begin: int, count: int) -> dict[str, Any]:
@@ -470,7 +470,7 @@ def _drawn(answer: Mapping[Any, float], chance: float, name: str, state: Any) ->
     if not (answer and all(share >= 0 for share in answer.values())) or not (
         abs(sum(answer.values()) - 1) <= SUM_TOLERANCE
     ):
-        message = f"the probabilities of {name} in {shown(state)}, {shown(answer)}, are none."
+        message = f"probabilities of {name} in {shown(state)} are invalid: {shown(answer)}."
         raise InvalidParameterError(message)
     reached = 0.0
     possible = [action for action, share in answer.items() if share > 0]

@@ -8,7 +8,7 @@ seat's dice, and one for the random choices of each seat's policy.
 
 The outcomes of the action taken in a position are cached with their probabilities while there is
 space. So most plies take one random number and no call of the rules. A game that reaches a position
-for which there is no space continues by the rules to its end, and is the same game.
+for which there is no space continues by the rules to its end, with the same result.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DONE, WRONG, ILLEGAL, DECIDE_RAISED, ACT_RAISED = range(5)
 """Results of the loop: done; the rules or a policy are wrong in the current game; or one of their
 functions has raised an error."""
 
-CHECKED = 16
+GAMES_PER_CHECK = 16
 """In one of this many games, all outcomes of an action are examined, to check that their
 probabilities sum to one; in the others only those up to the drawn one, which takes a third less
 time. Outcomes that are cached are always all examined."""

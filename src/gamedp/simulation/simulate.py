@@ -329,8 +329,8 @@ def refuse_by_rules(by_rules: bool) -> None:
     """Raise InvalidParameterError if a staged game is to be played by its rules alone."""
     if by_rules:
         message = (
-            "a staged game is played from stage to stage, and no context is looked at that does "
-            "not come up; leave by_rules out."
+            "a staged game is always played from stage to stage, without a table of all contexts; "
+            "leave by_rules out."
         )
         raise InvalidParameterError(message)
 

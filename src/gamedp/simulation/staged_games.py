@@ -27,7 +27,7 @@ from gamedp.runtime.workers import Workers, deal
 from gamedp.simulation import kernels
 from gamedp.simulation.kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
 from gamedp.simulation.staged_players import OwnContexts, Stage
-from gamedp.simulation.tally import Played, Playing, Tally, blocks
+from gamedp.simulation.tally import PlayedGames, Playing, Tally, blocks
 from gamedp.stages.compile import compile_staged
 from gamedp.stages.flattened import Position
 from gamedp.stages.model import StagedModel
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from gamedp.stages.vector_code import StageProgram
 
-TOGETHER = 1 << 20
+GAMES_TOGETHER = 1 << 20
 """Number of games that advance from stage to stage together, about 60 bytes each."""
 
 
@@ -117,9 +117,9 @@ class StagedGames(Playing):
         self._asking = Lock()
         if self._rules and stage.rules is not None and hasattr(type(stage.rules.game), "canonical"):
             message = (
-                f"the stage of {shown(self.model.rules.game)} has canonical(), so players who are "
-                "asked cannot be told which of the states it joins they are in. Leave it out to "
-                "play by rules."
+                f"the stage of {shown(self.model.rules.game)} has canonical(), so policies that "
+                "choose by the position cannot see which of the merged states it is. Leave it out "
+                "to play by rules."
             )
             raise UnsupportedProblemError(message)
         super().__init__(workers, [()])
@@ -140,32 +140,32 @@ class StagedGames(Playing):
         return paid, min(paid, default=0.0), max(paid, default=0.0)
 
     def play(self, end: int) -> None:
-        """Play on, up to so many games.
+        """Play on, up to a number of games.
 
         Own threads share the contexts of a stage; an executor is dealt blocks of games.
         """
-        for first in range(self._games, end, TOGETHER):
-            stop = min(first + TOGETHER, end)
+        for first in range(self._games, end, GAMES_TOGETHER):
+            stop = min(first + GAMES_TOGETHER, end)
             if isinstance(self.workers, Executor):
                 with closing(deal(self.workers, self.blocks, blocks(first, stop))) as found:
-                    played = Played.joined(found)
+                    played = PlayedGames.joined(found)
             else:
                 with ThreadPoolExecutor(self.workers) as pool:
                     played = self._played(first, stop, lambda *args: list(pool.map(*args)))
             self._tally = Tally.total([self._tally, played.tally(1)])
         self._games = end
 
-    def block(self, begin: int, end: int, *, is_changed: bool = False) -> Played:
+    def block(self, begin: int, end: int, *, is_changed: bool = False) -> PlayedGames:
         """Play the games with the numbers from `begin` to `end`."""
         return self._played(begin, end, lambda *args: list(map(*args)), is_changed=is_changed)
 
-    def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
+    def played_pairs(self, begin: int, end: int) -> tuple[PlayedGames, PlayedGames]:
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
         return self.block(begin, end), self.block(begin, end, is_changed=True)
 
     def _played(
         self, begin: int, end: int, each: Callable[..., Any], *, is_changed: bool = False
-    ) -> Played:
+    ) -> PlayedGames:
         """Play the games with these numbers; `each` maps a function over parts of them."""
         streams = _streams(self._key, begin, end, in_pairs=self._in_pairs, is_changed=is_changed)
         games = _Games.begun(self.model, streams, OwnContexts.of(self.model, self._rules))
@@ -433,12 +433,12 @@ class _Games:
         """Leave some games unfinished."""
         self._goes_on[some] = False
 
-    def played(self, model: StagedModel) -> Played:
+    def played(self, model: StagedModel) -> PlayedGames:
         """Return the results of the games."""
         earned = self.earned[:, None]
         if model.has_opponents:
             earned = np.concatenate([earned, model.constant_sum - earned], axis=1)
-        return Played(earned, earned, self.plies, self._is_over)
+        return PlayedGames(earned, earned, self.plies, self._is_over)
 
 
 def _streams(

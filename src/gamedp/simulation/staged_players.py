@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from gamedp.policies.arguments import StageRule
     from gamedp.stages.vector_code import StageProgram
 
-KEPT = 1 << 17
+CACHED_CONTEXTS = 1 << 17
 """Number of contexts, and of steps between contexts, that are cached without a game in them: a few
 dozen megabytes."""
 
 
 class Stage:
-    """The stage as seen by the players who are asked.
+    """The stage as seen by policies that choose by the position.
 
     Parameters
     ----------
@@ -117,9 +117,9 @@ class OwnContexts:
         own : (n,) int64
             The same contexts, by their new numbers.
         """
-        if len(self._after) > KEPT:
+        if len(self._after) > CACHED_CONTEXTS:
             self._after.clear()
-        if len(self.contexts) <= KEPT:
+        if len(self.contexts) <= CACHED_CONTEXTS:
             return own
         self._after.clear()  # it contains numbers, too
         used, places = np.unique(own, return_inverse=True)
@@ -167,9 +167,9 @@ class OwnContexts:
                 message = (
                     f"following({shown(self.contexts[number])}, {shown(state)}) is "
                     f"{shown(context)}, but what represents the former leads to "
-                    f"{shown(model.state(code))}: canonical() joins contexts that do not go on "
-                    "alike end by end, so players who are asked cannot be told where they are. "
-                    "Leave canonical() out to play it by rules."
+                    f"{shown(model.state(code))}: canonical() merges contexts that "
+                    "continue differently after the same end, so policies that choose by the "
+                    "position cannot see it. Leave canonical() out to play it by rules."
                 )
                 raise InvalidModelError(message)
             self._after[step] = self._number(context)

@@ -102,7 +102,7 @@ def _sum(numbers: Iterable[float]) -> float:
 
 
 @attrs.frozen(eq=False)
-class Played:
+class PlayedGames:
     """Consecutive games with N seats.
 
     Attributes
@@ -121,13 +121,13 @@ class Played:
     @classmethod
     def of(
         cls, earned: NDArray[np.float64], paid: NDArray[np.float64], plies: NDArray[np.int64]
-    ) -> Played:
+    ) -> PlayedGames:
         """Return games whose `plies` are -1 minus their number if a game was left unfinished."""
         is_over = plies >= 0
         return cls(earned, paid, np.where(is_over, plies, -1 - plies), is_over)
 
     @classmethod
-    def joined(cls, parts: Iterable[Played]) -> Played:
+    def joined(cls, parts: Iterable[PlayedGames]) -> PlayedGames:
         """Return consecutive games as one."""
         arrays = zip(*(attrs.astuple(part, recurse=False) for part in parts), strict=True)
         return cls(*map(np.concatenate, arrays))
@@ -149,7 +149,7 @@ class Played:
 
 
 def moments(sums: tuple[float, float], count: int) -> tuple[float, float]:
-    """Return mean and standard deviation of so many numbers, by their sum and that of squares.
+    """Return mean and standard deviation of `count` numbers, from their sum and sum of squares.
 
     The deviation is infinite where squares are too large for doubles.
     """
@@ -213,21 +213,21 @@ class Playing(abc.ABC):
         """Play the games with the numbers from `begin` to `end`; return their tally."""
 
     @abc.abstractmethod
-    def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
+    def played_pairs(self, begin: int, end: int) -> tuple[PlayedGames, PlayedGames]:
         """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
 
     def blocks(self, calls: Iterable[tuple[int, int]]) -> Iterator[Any]:
-        """Play blocks; yield what each has brought."""
+        """Play blocks; yield the sums of each."""
         return itertools.starmap(self.block, calls)
 
     def play(self, end: int) -> None:
-        """Play on, up to so many games."""
+        """Play on, up to a number of games."""
         with closing(deal(self.workers, self.blocks, blocks(self._games, end))) as found:
             self._tally = Tally.total(itertools.chain([self._tally], found))
         self._games = end
 
     def tally(self) -> Tally:
-        """Return what all games have brought so far."""
+        """Return the sums of all games so far."""
         return self._tally
 
     def pairs(

@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 # Solvers that are rarely chosen are imported where they are needed, for a fast start.
 
-CHEAP = 1e-3
+CHEAP_RELATIVE_COST = 1e-3
 """Cost, relative to the largest reward or payoff, below which linear systems beat sweeps."""
 
 DISCOUNT_NARROWS = (
-    "a discount narrows the interval of the true values with every improvement of the policy, and "
-    "sweeps along the policy alone bring one about."
+    "the discount narrows the interval of the true values with every improvement of the policy, "
+    "and sweeps along the policy lead to the next one."
 )
 
 NARROW = (
-    "states lead to near ones alone, so what a policy is worth is found by elimination; sweeps "
-    "would carry values over all that the discount lets one look ahead."
+    "states lead to nearby ones alone, so policies are evaluated by elimination; sweeps would "
+    "have to carry values as far as the discount looks ahead."
 )
 
 CHOICES_FOR_DEFLATION = 2000
 """Number of choices from which deflated bounds are tried before policies of two opponents."""
 
-SCATTERED = 100_000_000
+MAX_STATES_TIMES_COMPONENTS = 100_000_000
 """States times components from which no solver is used that handles components one by one."""
 
 PROVEN = "until its error is proven to be small."
@@ -89,9 +89,9 @@ def _about_idle_players(model: Model) -> str:
 def _about_endless_play(problem: Problem) -> str:
     """Describe the first attempt if two opponents could go on for ever, and the value of that."""
     words = ""
-    if _is_tried_at_once(problem):
+    if _is_tried_first(problem):
         words = (
-            "TopologicalValueIteration: first it is checked if either player can force an end; "
+            "TopologicalValueIteration: it first checks whether either player can force an end; "
             "then it does not matter what endless play counts. If not:\n"
         )
     low, high = problem.draws
@@ -107,7 +107,7 @@ def _shape(model: Model) -> str:
     """Describe a model's size, and whether states can recur or play may never end."""
     structure = model.structure
     if structure.is_acyclic:
-        shape = f"no state can come again ({structure.num_levels:,} levels)"
+        shape = f"no state can recur ({structure.num_levels:,} levels)"
     else:
         cyclic = int(structure.nontrivial.sum())
         ends = (
@@ -116,7 +116,7 @@ def _shape(model: Model) -> str:
             else "play may go on for ever "
             f"({_count(structure.num_end_components, 'end component')})"
         )
-        shape = f"{_count(cyclic, 'component')} in which states come again; {ends}"
+        shape = f"{_count(cyclic, 'component')} in which states recur; {ends}"
     return (
         f"{_count(model.num_states, 'state')}, {_count(model.num_choices, 'choice')}, "
         f"{_count(model.num_transitions, 'transition')}; {shape}"
@@ -154,7 +154,7 @@ def _can_go_on_cheaply(prepared: Prepared) -> bool:
         return False
     sizes = np.abs(model.rewards)
     most = max(sizes.max(initial=0), np.abs(model.payoffs).max(initial=0))
-    cheap = (sizes > 0) & (sizes < CHEAP * most)
+    cheap = (sizes > 0) & (sizes < CHEAP_RELATIVE_COST * most)
     # Where play can stay is only computed if it matters: it takes a search.
     return bool(cheap.any() and (model.structure.stays & cheap).any())
 
@@ -248,8 +248,8 @@ def _chosen(  # noqa: C901, PLR0911, PLR0912 - a table of reasons
         if backwards.supports(asked):
             draw = draw_of(asked.objective, asked.model)
             reason = (
-                "every step is sure, so values spread backwards from the ends; endless play "
-                f"counts {draw:g}."
+                "no step is left to chance, so values propagate backwards from the ends; "
+                f"endless play counts {draw:g}."
             )
             return backwards, reason
     if proper.model.structure.is_acyclic and backward.supports(prepared):
@@ -372,7 +372,7 @@ def _is_given_exactly(model: Model) -> bool:
 def _is_scattered(problem: Problem) -> bool:
     """Return whether there are too many components to handle them one by one."""
     structure = problem.model.structure
-    return int(structure.nontrivial.sum()) * structure.num_states > SCATTERED
+    return int(structure.nontrivial.sum()) * structure.num_states > MAX_STATES_TIMES_COMPONENTS
 
 
 def forcing_solver(problem: Problem, solver: Any) -> TopologicalValueIteration | None:
@@ -384,11 +384,11 @@ def forcing_solver(problem: Problem, solver: Any) -> TopologicalValueIteration |
         The solver that is given, or None.
     """
     is_other = not isinstance(solver, TopologicalValueIteration) or counts_zero(problem)
-    if (solver is not None and is_other) or not _is_tried_at_once(problem):
+    if (solver is not None and is_other) or not _is_tried_first(problem):
         return None
     return TopologicalValueIteration() if solver is None else solver
 
 
-def _is_tried_at_once(problem: Problem) -> bool:
+def _is_tried_first(problem: Problem) -> bool:
     """Return whether to try first if each player can force an end; retrograde is faster."""
     return not problem.model.is_deterministic and may_be_forced(problem)

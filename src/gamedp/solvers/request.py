@@ -84,7 +84,7 @@ class Support:
     reason : str
         The reason in words; empty if `ok`.
     is_open : bool
-        Whether `ok` holds only as far as the graph tells, and numbers must decide the rest: `solve`
+        Whether `ok` rests on the graph alone, and numbers must decide the rest: `solve`
         does, and then refuses the problem if necessary.
     """
 

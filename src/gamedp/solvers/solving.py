@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.solvers.tools.base import Solver
 
-    Attempt: TypeAlias = Callable[[Tolerance], Solution]
+    RunEnd: TypeAlias = Callable[[Tolerance], Solution]
 
 WORK = 2_000_000_000
-"""Number of transitions that a solver may visit before it hands over: some seconds."""
+"""Number of transitions that a solver may visit before the next takes over: some seconds."""
 
 MIN_BUDGET_SWEEPS, MAX_BUDGET_SWEEPS = 300, 50_000
-"""Smallest and largest budget of sweeps over a component before a solver hands over."""
+"""Smallest and largest budget of sweeps over a component before the next solver takes over."""
 
 POLICY = 1000
 """Number of sweeps that a policy solved against its best answer counts as."""
 
-DEFLATING = 500
+DEFLATION_BUDGET = 500
 """Largest budget if bounds are deflated: no policies are evaluated on the way."""
 
 SHARE = 0.49
@@ -93,8 +93,8 @@ class _Request:
     progress: ProgressCallback | None
     limit: Limit
 
-    def whatever_endless_play_counts(self, problem: Problem) -> Attempt:
-        """Return how to solve a problem: at once if each player can force an end."""
+    def whatever_endless_play_counts(self, problem: Problem) -> RunEnd:
+        """Return how to solve a problem: directly if each player can force an end."""
         first = forcing_solver(problem, self.solver)
         if first is None:
             return self._by_endless_value(problem)
@@ -107,7 +107,7 @@ class _Request:
 
         return attempt
 
-    def _by_endless_value(self, problem: Problem) -> Attempt:
+    def _by_endless_value(self, problem: Problem) -> RunEnd:
         """Return how to solve a problem by its value of endless play, or by the extremes of it."""
         if problem.draws[0] != problem.draws[1]:
             return partial(self._for_any_endless_value, problem)
@@ -149,7 +149,7 @@ class _Request:
 
 
 def _for_an_endless_value(
-    problem: Problem, shifted: Problem, attempt: Attempt, told: Tolerance
+    problem: Problem, shifted: Problem, attempt: RunEnd, told: Tolerance
 ) -> Solution:
     """Solve a problem in which endless play counts another number than 0, by the shifted one."""
     tolerance = told.absolute
@@ -316,7 +316,7 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
             return solver  # which stops there
         found = prepared.reduction
         if isinstance(found, Reduction) and found.problem.needs_deflation:
-            sweeps = min(sweeps, DEFLATING)
+            sweeps = min(sweeps, DEFLATION_BUDGET)
     return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
 
 

@@ -126,7 +126,7 @@ def _check_stage(rules: StagedRules, stage: Model) -> None:
         raise UnsupportedProblemError(message)
     if stage.rounding[1] > 0:
         message = (
-            f"some rewards of {words} are no 64-bit numbers; {IN_STAGES} Return float(...) "
+            f"some rewards of {words} are not 64-bit numbers; {IN_STAGES} Return float(...) "
             "to have them rounded."
         )
         raise InvalidModelError(message)
@@ -207,7 +207,7 @@ def _spot_check(
             plain_rules.stage.state(int(plain_rules.stage.terminals[place])),
         )
         message = (
-            f"compiled rules and plain Python disagree on what {shown(end)} is worth in "
+            f"compiled rules and plain Python disagree on the value of {shown(end)} in "
             f"{shown(context)}. "
             "They may depend on integers beyond 64 bits or on something outside the game's own "
             "fields; compile='never' runs them as plain Python."

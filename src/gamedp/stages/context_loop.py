@@ -1,10 +1,10 @@
 """The compiled loops over contexts: a survey of all, and a sweep of the stage for many together.
 
 The sweep is compiled once for all staged games, and so is the loop over the ends of a stage, a few
-dozen contexts at a time. What the rules answer for an end it gets by calling `answer_end`, which
-:mod:`gamedp.stages.sweepers` compiles for each game, through its address, with
+dozen contexts at a time. For the rules' answer about an end it calls `answer_end`, which
+:mod:`gamedp.stages.sweepers` compiles for each game, through its address; see
 :mod:`gamedp.compiler.native`. All that this reads and writes is on the page. Where each context is
-looked at once, the loop is compiled with the rules of each game, bound by
+visited once, the loop is compiled with the rules of each game, bound by
 :mod:`gamedp.compiler.bridge`.
 
 A loop over columns asks one rule, and stores its answers. Where the rule has no loop itself and
@@ -292,7 +292,7 @@ def sweep_contexts(work, rules, program, codes, values, weights, writes):
     -------
     status : int
         DONE; NOT_SOLVED_YET if a context leads to one that has no value yet; BAD if one leads to
-        what is no context, or has no way to go on; FAILED if the rules raise an error, which they
+        a non-context, or one without a way to go on; FAILED if the rules raise an error, which they
         raise again where the function of `rules` is called from Python.
     """
     for first in range(0, codes.size, LANES):

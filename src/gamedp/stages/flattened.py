@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-KEPT = 64
+CACHED_CONTEXTS = 64
 """Number of contexts whose results inside are cached."""
 
 
@@ -98,7 +98,7 @@ class Flattened:
             return
         known = self._can_end_in.get(context)
         if known is None:
-            if len(self._can_end_in) >= KEPT:
+            if len(self._can_end_in) >= CACHED_CONTEXTS:
                 self._can_end_in.clear()
             known = self._can_end_in[context] = {}
         for action in self.stage.game.actions(state):

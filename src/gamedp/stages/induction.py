@@ -363,7 +363,7 @@ MARGINS = 12
 """Number of times that a margin is quadrupled and tried again."""
 
 
-AHEAD = 4
+SWEEPS_PER_EXTRAPOLATION = 4
 """Number of sweeps between two extrapolations of the values."""
 
 
@@ -371,7 +371,7 @@ MOST_AHEAD = 16
 """Largest number of extrapolations: after them, sweeps alone must converge."""
 
 
-STEADY = 0.9
+MAX_STEADY_RATIO = 0.9
 """Largest ratio of successive changes at which values are extrapolated."""
 
 
@@ -379,7 +379,7 @@ MOST_WEIGHING = 64
 """Largest number of sweeps to find weights: with those found, a proof is tried."""
 
 
-NEARLY = 2.0**12
+NEARLY_BEST_FACTOR = 2.0**12
 """Multiple of the rounding by which a nearly best choice may be worse."""
 
 
@@ -422,8 +422,8 @@ def settle_in_turns(run: StageRun, codes: Integers, allowed: float) -> float:
                 return error
             threshold = result.change / 16
         trail.append(values)
-        if len(trail) > AHEAD and times_ahead < MOST_AHEAD:
-            run.values[codes] = _ahead(trail[0], trail[AHEAD // 2], values)
+        if len(trail) > SWEEPS_PER_EXTRAPOLATION and times_ahead < MOST_AHEAD:
+            run.values[codes] = _ahead(trail[0], trail[SWEEPS_PER_EXTRAPOLATION // 2], values)
             times_ahead += 1
             trail.clear()
     return np.inf
@@ -434,7 +434,7 @@ def _ahead(first: Floats, second: Floats, third: Floats) -> Floats:
     change = third - second
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = change / (second - first)
-    steady = (factor > 0) & (factor < STEADY)
+    steady = (factor > 0) & (factor < MAX_STEADY_RATIO)
     factor = np.where(steady, factor, 0.0)
     return third + change * (factor / (1 - factor))
 
@@ -465,7 +465,7 @@ def _weigh(run: StageRun, codes: Integers, values: Floats) -> Floats:
     """Return the expected number of further stages in the tier, by best or nearly best choices."""
     weights = np.ones(len(codes))
     present, reward = _swept(run, codes, values)
-    small = NEARLY * run.rounding(reward)
+    small = NEARLY_BEST_FACTOR * run.rounding(reward)
     for _ in range(MOST_WEIGHING):
         moved, _ = _swept(run, codes, values - small * weights)
         longer = 1 + (moved - present) / small

@@ -124,7 +124,7 @@ class StagedSolution(BaseSolution[StagedModel]):
             representative, _ = self.model.rules.canonical(context)
             if representative != context:
                 message = (
-                    f"{shown(context)} is worth {least!r} to {most!r}, and "
+                    f"{shown(context)} has the value {least!r} to {most!r}, and "
                     f"{shown(representative)}, which canonical() says is the "
                     f"same{', with the players swapped,' * swapped} {low!r} to {high!r}. Mend "
                     "canonical()."

@@ -58,7 +58,7 @@ def unrolled(program: StageProgram) -> tuple[StageProgram, object]:
         address=code.address,
         lanes=REGISTER,
         never=-np.inf if program.maximise.all() else np.inf,
-        # What is left of a block are the ends and the value of the stage.
+        # Of a block there remain the ends and the value of the stage.
         own_rows=np.array([num_ends]),
         num_rows=num_ends + 1,
         num_scratch=program.num_rows - num_ends,
@@ -134,8 +134,8 @@ def _write(builder: Any, addresses: Any, program: StageProgram) -> None:
 class _UnrolledWriter:
     """Writes the code of states, for one register of columns.
 
-    Where a choice is sure and earns nothing, its value is one that is known already. What several
-    states have in common of such values is compared once.
+    A choice with one certain outcome and no reward has a value that is known already. Values of
+    this kind that several states have in common are compared once.
     """
 
     def __init__(self, builder: Any, addresses: Any, program: StageProgram) -> None:

@@ -7,10 +7,10 @@
         values-5f8c0b1d2e3a4956.npy
         ...
 
-The name of an array's file has the hash of its content, so that no file is ever overwritten with
-something else, and the manifest is replaced last, in one step: whenever a save is interrupted, the
-folder holds the old solution or the new one. Nothing is pickled. What the manifest cannot hold, the
-rules of the game, is imported from where it is defined, and compared with what was saved.
+The name of an array's file includes the hash of its content, so no file is ever overwritten with
+another content, and the manifest is replaced last, in one step: whenever a save is interrupted, the
+folder holds the old solution or the new one. Nothing is pickled. The rules of the game are imported
+from where they are defined, and compared with their saved digest.
 """
 
 from gamedp.storage.kinds import load, save

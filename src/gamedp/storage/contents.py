@@ -1,7 +1,7 @@
 """Checks of a folder's content: the shapes and types of its arrays, and whether they fit together.
 
-The bytes are those that were written; the last checks are of the numbers themselves. What a policy
-says is checked wherever one is made.
+Checksums have shown that the bytes are those that were written; these checks are of the numbers. A
+policy's choices are checked wherever one is made.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def _(certificate: Certificate) -> Iterator[_Demand]:
     absent = np.isnan(lower) & (certificate.rules == "stages")
     yield _Demand("lower", lower, absent | ~np.isnan(lower), "a number")
     right = (lower <= upper) | (absent & np.isnan(upper))
-    yield _Demand("upper", upper, right, "a number, no less than lower")
+    yield _Demand("upper", upper, right, "a number, at least lower")
 
 
 def _between(
@@ -272,7 +272,7 @@ def _between(
 ) -> Iterator[_Demand]:
     """Yield the requirement that values lie between their bounds, and that all are numbers."""
     yield _Demand(f"{kind}lower", lower, ~np.isnan(lower), "a number")
-    yield _Demand(f"{kind}upper", upper, upper >= lower, "a number, no less than lower")
+    yield _Demand(f"{kind}upper", upper, upper >= lower, "a number, at least lower")
     right = (lower <= values) & (values <= upper)
     yield _Demand(name, values, right, "between the bounds")
 

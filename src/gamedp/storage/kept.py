@@ -1,9 +1,9 @@
 """Solutions in the user's cache folder, so that a problem is solved only once.
 
-The name of a folder tells the problem: the game with its parameters, the objective, the solver and
-the tolerance. The manifest says of which rules and which gamedp the solution is, so that the table
-of rules that were edited is replaced and not added to. A folder is written beside and renamed when
-it is complete; processes that solve the same problem at the same time do not meet.
+The name of a folder is made from the problem: the game with its parameters, the objective, the
+solver and the tolerance. The manifest records the rules and the version of gamedp, so the solution
+of rules that have been edited since is replaced. A folder is written under a temporary name and
+renamed when it is complete, so processes that solve the same problem do not disturb each other.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _identified(game: Any, methods: tuple[str, ...]) -> tuple[dict[str, Any], st
     rules = rules_digest(game, methods)
     if rules is None:
         message = (
-            "its rules call what is no plain function, or read what cannot be written down, so "
+            "its rules call something other than plain functions, or read what cannot be saved, so "
             "that they cannot be compared."
         )
         raise InvalidParameterError(message)

@@ -146,12 +146,12 @@ def restore_policy(folder: Path, content: Content, arrays: Arrays, game: Any) ->
     model = restore_model(folder, content, arrays, game_of(folder, content["game"], game))
     name = content["name"]
     if not isinstance(name, str):
-        message = f"{folder / MANIFEST} calls its policy {shown(name)}, no text. {WAY_OUT}."
+        message = f"{folder / MANIFEST} names its policy {shown(name)}, not a text. {WAY_OUT}."
         raise DamagedFileError(message)
     try:
         return Policy(model, arrays[PROBABILITIES], name)
     except InvalidParameterError as error:
-        message = f"the numbers in {folder} are no policy: {error} {WAY_OUT}."
+        message = f"the numbers in {folder} are not a policy: {error} {WAY_OUT}."
         raise DamagedFileError(message) from error
 
 
@@ -162,7 +162,7 @@ def describe_certificate(certificate: Certificate) -> tuple[Content, Arrays]:
     ------
     InvalidParameterError
         If the objective has a set of states that cannot be written down, or the rules that it
-        names, or its evidence, are none that this version could read.
+        names, or its evidence, are unknown to this version.
     """
     found = (kind for kind, rules in CERTIFICATE_RULES.items() if rules == certificate.rules)
     kind = next(found, None)
@@ -170,7 +170,7 @@ def describe_certificate(certificate: Certificate) -> tuple[Content, Arrays]:
     unknown = sorted(set(certificate.evidence) - set(known))
     if kind is None or unknown:
         what = f"evidence {unknown[0]!r}" if kind else f"rules {shown(certificate.rules)}"
-        message = f"a certificate with the {what} cannot be saved: nothing knows what they are."
+        message = f"a certificate with the {what} cannot be saved: this version does not know it."
         raise InvalidParameterError(message)
     content: Content = {
         "kind": kind,
@@ -187,7 +187,7 @@ def describe_certificate(certificate: Certificate) -> tuple[Content, Arrays]:
 def restore_certificate(
     rules: str, folder: Path, content: Content, arrays: Arrays, _game: None
 ) -> Certificate:
-    """Return the described certificate, which keeps some rules; see :func:`gamedp.load`."""
+    """Return the described certificate; see :func:`gamedp.load`."""
     _check_arrays_of_certificate(folder, arrays, content["arrays"], rules)
     ours = {*SETS, FINAL, "lower", "upper"}
     own = {name: array for name, array in arrays.items() if name not in ours}
@@ -307,7 +307,7 @@ def restore(
 ) -> Any:
     """Return the object from the result of `read_folder`; see :func:`gamedp.load`."""
     if game is not None:
-        _ = StagedRules(game) if is_staged(game) else Rules(game)  # refuses what is no game
+        _ = StagedRules(game) if is_staged(game) else Rules(game)  # refuses what is not a game
     # Certificates did not say their kind once.
     name = content.get("kind", "ordinary" if noun == "certificate" else None)
     kind = next((kind for key, kind in KINDS.items() if key == (noun, name)), None)

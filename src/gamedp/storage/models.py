@@ -166,7 +166,7 @@ def _own_actions(
     arrays: Mapping[str, NDArray[Any]],
     states: StateTable | None,
 ) -> tuple[Any, ...]:
-    """Return the actions that are no integers, from the rules: they may be anything."""
+    """Return the actions that are not integers, from the rules: they may be anything."""
     count = content.get("names", {}).get("own_actions", 0)
     if not count or rules is None or states is None:
         return ()

@@ -114,7 +114,7 @@ def encode_objective(objective: Objective) -> dict[str, Any]:
 def restore_objective(
     folder: Path, encoded: dict[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> Objective:
-    """Return the objective from the result of `encode_objective` and the arrays beside it."""
+    """Return the objective from the result of `encode_objective` and the saved arrays."""
     # Older folders lack these: of the draw, see `with_draw`.
     later = {"TotalReward": ("draw",), "FiniteHorizon": ("target", "allowed", FINAL)}
     encoded = {**encoded, "fields": {**encoded["fields"]}}
@@ -129,7 +129,7 @@ def restore_objective(
 
 
 def with_draw(objective: Objective, draw: float | None) -> Objective:
-    """Return an objective with the draw that older folders store beside it, if it has none."""
+    """Return an objective with the draw that older folders store separately, if it has none."""
     if draw is None or not isinstance(objective, TotalReward) or objective.until is not None:
         return objective
     return objective if objective.draw is not None else attrs.evolve(objective, draw=draw)
@@ -175,7 +175,7 @@ def encode_solver(solver: Any) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def fitting(folder: Path, content: dict[str, Any], way_out: str) -> Iterator[None]:
-    """Refuse what a manifest says if what is made of it within the context does not accept it."""
+    """Turn errors of objects made from a manifest into an error that names the manifest."""
     try:
         yield
     except UNFIT as error:

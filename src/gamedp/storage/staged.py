@@ -54,9 +54,9 @@ def describe(solution: StagedSolution) -> tuple[dict[str, Any], dict[str, NDArra
     game = encode_game(model.rules.game)
     if game["rules"] is None:
         message = (
-            f"the solution of {shown(model.rules.game)} cannot be saved: its rules call what is no "
-            "plain function, or read what cannot be written down, so that nobody could tell "
-            "whether they have changed since."
+            f"the solution of {shown(model.rules.game)} cannot be saved: its rules call "
+            "something other than plain functions, or read what cannot be saved, so "
+            "changes of them could not be noticed."
         )
         raise InvalidParameterError(message)
     content = {
@@ -158,7 +158,7 @@ def _spot_check(folder: Path, solution: StagedSolution) -> None:
         else:
             least, most = solution.inside(context).bounds()
         if not (least <= high and low <= most):
-            how = f"{shown(context)} is worth {least!r} to {most!r}, and was {low!r} to {high!r}"
+            how = f"{shown(context)} has the value {least!r} to {most!r}, not {low!r} to {high!r}"
             raise DamagedFileError(changed(folder, solution.model.rules.game, how))
 
 

@@ -114,7 +114,7 @@ class TierBlock:
     def open(
         cls, path: Path, identity: dict[str, Any], size: int, stores: tuple[str, ...]
     ) -> TierBlock:
-        """Open a block of so many places, kept in one of some ways.
+        """Open a block with a number of places, in one of the given formats.
 
         Raises
         ------
@@ -229,7 +229,7 @@ def bytes_of(block: TierBlock) -> bytes:
 
 
 class KeptParts:
-    """Parts of blocks that were read, in one array: many values are taken at once.
+    """Parts of blocks that were read, in one array, from which many values are taken together.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["action_bounds", "rounding_of", "verify_samples"]
 
-LONGEST = 10_000
+MAX_RANDOM_MOVES = 10_000
 """Largest number of moves of a random game before it is given up on its way to the tables."""
 
 
@@ -97,7 +97,7 @@ def _drawn(
         payoff = float(plan.rules.game.payoff(state, 0))
         if not abs(payoff - value) <= error:
             message = (
-                f"the tables contradict the rules: {shown(state)} is worth {value:g} by the "
+                f"the tables contradict the rules: {shown(state)} is {value:g} by the "
                 f"tables, but the payoff there is {payoff:g}."
             )
             raise InvalidModelError(message)
@@ -111,7 +111,7 @@ def _played(plan: Plan | NumberedPlan, made: list[int], generator: np.random.Gen
     state = plan.rules.canonical(pairs[int(generator.integers(len(pairs)))][1])[0]
     if plan.rules.is_terminal(state):
         return None
-    for _ in range(LONGEST):
+    for _ in range(MAX_RANDOM_MOVES):
         try:
             if plan.place(state)[0] in made:
                 return state
@@ -139,7 +139,7 @@ def _check(tables: Valued, rules: Rules, state: Any) -> None:
     least, most = best(each[1] for each in found), best(each[2] for each in found)
     if most < low or least > high:
         message = (
-            f"the tables contradict the rules: {shown(state)} is worth {low:g} to {high:g} by the "
+            f"the tables contradict the rules: {shown(state)} is {low:g} to {high:g} by the "
             f"tables, and {least:g} to {most:g} by what its actions lead to."
         )
         raise InvalidModelError(message)

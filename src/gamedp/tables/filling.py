@@ -2,7 +2,7 @@
 
 Let the value of each end be known within e, and let play leave the tier almost surely whatever the
 players do. Then the values of the tier move by no more than e if those of the ends are replaced by
-what is known of them: Bellman's operator is monotone, and a constant that is added to all ends is
+the known ones: Bellman's operator is monotone, and a constant that is added to all ends is
 added to all values. So the error that a solver proves with these ends, plus e, bounds the distance
 to the true values. The kernels add it, as the error of what lies outside of a component.
 """
@@ -156,8 +156,8 @@ class Filler:
         fenced = found.model.terminals[found.is_fenced]
         below, errors = self._look(levels[fenced], places[fenced])
         if np.isnan(below).any():
-            self._refuse(found, int(fenced[np.isnan(below).argmax()]), "is no position: is_state "
-                         "is false there, or canonical leads elsewhere")  # fmt: skip
+            self._refuse(found, int(fenced[np.isnan(below).argmax()]), "is not a position: is_state"
+                         " is false there, or canonical leads elsewhere")  # fmt: skip
         model = found.ended(below)
         problem = Problem(model)
         if not problem.is_proper:

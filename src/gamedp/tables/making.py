@@ -105,7 +105,7 @@ class Makers:
     def blocks(self, levels: list[int]) -> Generator[tuple[int, float]]:
         """Make blocks of one tier; yield the level and the error of each when it is there.
 
-        A single one is made here: none can be made beside it.
+        A single one is made here, as there is nothing to make in parallel.
 
         Raises
         ------
@@ -228,7 +228,7 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     ------
     UnsupportedProblemError
         If the game lacks a method, or play can stay in a tier for ever. If it numbers its
-        positions, also if one can come again, or a value is no whole number of a byte.
+        positions, also if one can repeat, or a value is not a whole number that fits a byte.
     InvalidModelError
         If the methods contradict the rules, which the message shows by a state and an action.
     CompilationError

@@ -66,7 +66,7 @@ class NumberedPlan:
         UnsupportedProblemError
             If the game lacks a method, or does not have two players with payoffs that add up to 0.
         InvalidModelError
-            If a size is no whole number, or less than 0.
+            If a size is not a whole number, or less than 0.
         InvalidParameterError
             If `packed` is of no numbering of this game.
         """
@@ -116,7 +116,7 @@ class NumberedPlan:
         return self.sizes
 
     def part(self, level: int) -> int:  # noqa: ARG002 - as of a plan
-        """Return the number of a block among those of its tier, of which there is one."""
+        """Return the number of a block within its tier, which has one block."""
         return 0
 
     def size(self, level: int) -> int:
@@ -124,7 +124,7 @@ class NumberedPlan:
         return int(self.sizes[level])
 
     def checked(self, state: Hashable) -> Any:
-        """Return a state as the game has it; raise UnknownStateError if it is none."""
+        """Return a state as the game has it; raise UnknownStateError if it is not one."""
         state = shaped_like(self.first, state)
         layout = Layout.of(self.first)
         try:
@@ -133,7 +133,7 @@ class NumberedPlan:
         except InvalidModelError as error:
             raise UnknownStateError(str(error)) from None
         if type(state) is not type(self.first):
-            message = f"{shown(state)} is no state; states are like {shown(self.first)}."
+            message = f"{shown(state)} is not a state; states are like {shown(self.first)}."
             raise UnknownStateError(message)
         return state
 

@@ -1,8 +1,8 @@
 """Where each position of a table stands: the blocks of a game, and the numbers of their positions.
 
-The fields that `tier` reads tell the tier; call their values a row. A block is all rows of a tier,
-or some of them if there are many positions. Within a block, rows run fastest and the other fields
-slowest. So positions of lower tiers that play leads to lie together.
+The fields that `tier` reads determine the tier; their values are called a row. A block is all rows
+of a tier, or some of them if there are many positions. Within a block, rows run fastest and the
+other fields slowest. So positions of lower tiers that play leads to lie together.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ class Plan(Box):
         return np.where(inside, levels, -1), np.where(inside, places, -1)
 
     def checked(self, state: Hashable) -> Any:
-        """Return a state as the game has it; raise UnknownStateError if it is none."""
+        """Return a state as the game has it; raise UnknownStateError if it is not one."""
         state = shaped_like(self.first, state)
         self.fields(state)
         return state
@@ -385,7 +385,7 @@ def _numbered(
 
 
 def _unpacked(packed: Integers, rows: int) -> tuple[Integers, Integers]:
-    """Return the tiers and levels that were packed for so many rows."""
+    """Return the tiers and levels that were packed for a number of rows."""
     count = int(packed[0]) if len(packed) else 0
     tiers, levels = np.split(packed[1:], [max(count, 0)])
     is_sound = 0 < count == len(tiers) and len(levels) == rows

@@ -159,7 +159,7 @@ class Tables:
             tables = None
         if tables is None or tables._identity != file.content:  # noqa: SLF001 - of this very class
             message = (
-                f"{path} is not of {shown(game)} with the rules that it has now. Remove the "
+                f"{path} does not belong to {shown(game)} with its present rules. Remove the "
                 "folder, or choose another one."
             )
             raise DamagedFileError(message)
@@ -234,7 +234,7 @@ class Tables:
         level, place = plan.place(state)
         value, error = self._parts.number(level, place)
         if math.isnan(value):
-            message = f"{shown(state)} is no position: is_state is false there."
+            message = f"{shown(state)} is not a position: is_state is false there."
             raise UnknownStateError(message)
         low, high = plan.ends(state, value, error)
         return value if isinstance(plan, Plan) else (low + high) / 2, low, high, swapped
@@ -358,9 +358,7 @@ class Tables:
             block = self._blocks.get(level)
             content = {**self._blocks.content(level), **described}
             if block.file.content != content or bytes_of(block) != data.tobytes():
-                message = (
-                    f"{block.file.path} does not hold what its block comes to when made again."
-                )
+                message = f"{block.file.path} differs from its block when that is made again."
                 raise DamagedFileError(message)
         return sum(map(self.plan.size, made))
 
@@ -461,7 +459,7 @@ class Tables:
         executor: Executor | None = None,
         tick: Callable[[int], None] = lambda _: None,
     ) -> Filler | WholeFiller:
-        """Return what values blocks of these tables, up to level `top`."""
+        """Return the object that computes blocks of these tables, up to level `top`."""
         if isinstance(self.plan, NumberedPlan):
             own = WholeNumbers(self.plan, self._blocks.get)  # nobody else sees what is not complete
             return WholeFiller(own, top, compile, executor, tick)
@@ -480,8 +478,8 @@ class Tables:
         """
         if not (game is None or game is self.game or self._are_of(game)):
             message = (
-                f"these are tables of {shown(self.game)}, and not of {shown(game)} with the rules "
-                "that it has now."
+                f"these are tables of {shown(self.game)}, and not of {shown(game)} with its "
+                "present rules."
             )
             raise InvalidParameterError(message)
         if isinstance(self._parts, KeptParts):

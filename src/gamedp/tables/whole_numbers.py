@@ -30,7 +30,7 @@ from gamedp.runtime.block_file import BLOCK
 from gamedp.runtime.machine import allocate_lazily, available_bytes, processors
 from gamedp.searchers.bound_rules import bind_once
 from gamedp.searchers.driver import Driver, Loop, OutOfTime, SearchBudget
-from gamedp.searchers.position_loop import CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
+from gamedp.searchers.position_loop import CHECKED_MASK, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear
 from gamedp.tables.numbered_plan import check_numbers, number_in_tier
@@ -71,7 +71,7 @@ def value_chunk(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: 
         ``plies`` is the stack of what waits. ``chunk`` holds the end of the chunk, and a number
         that waits: the first, second, fourth, ... that was put on the stack is noted there. If one
         is waited for that waits itself, the stack grows by the same numbers again and again, so
-        that a note is met (Brent's algorithm).
+        that a noted position is visited (Brent's algorithm).
     page, rules
         The record of a question to the rules, see `gamedp.searchers.driver`. The tier is
         ``question.tier``.
@@ -314,7 +314,7 @@ class WholeFiller:
         InvalidModelError
             If the rules, or the tiers and numbers, are wrong.
         UnsupportedProblemError
-            If a value is not a whole number of a byte, there is chance, or a position comes again.
+            If a value is not a whole number of a byte, there is chance, or a position can repeat.
         """
         values, size = self._values, int(self._values.sizes[level])
         for below in range(level):
@@ -409,8 +409,8 @@ class Worker(Driver):
             refuse_chance(state, action, "a table of whole numbers")
         if status is LoopStatus.COMES_AGAIN:
             message = (
-                f"{shown(state)} can come again without leaving tier {tier}; tables of numbered "
-                "positions are for games in which no position comes again. Use Retrograde."
+                f"{shown(state)} can recur without leaving tier {tier}; tables of numbered "
+                "positions are for games in which no position recurs. Use Retrograde."
             )
             raise UnsupportedProblemError(message)
         if status in {LoopStatus.RISES, LoopStatus.OUTSIDE}:

@@ -31,7 +31,7 @@ def checks_of(thing: Any, **options: Any) -> Iterator[tuple[str, Check]]:
         An instance: a game if it has `initial_state`, a solver if it has `supports` and `solve`, a
         searcher if it has `search`.
     **options
-        The options of the function that makes all checks at once: `max_states` and `compile` of
+        The options of the function that makes all checks together: `max_states` and `compile` of
         games, `problems` and `tolerance` of solvers, `games` and `compile` of searchers.
 
     Returns

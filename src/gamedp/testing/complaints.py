@@ -20,7 +20,7 @@ BOUNDS = "the bounds hold"
 STATUS = "the status is right"
 """Names of checks that several kinds of things have."""
 
-SHOWN = 3
+SHOWN_COMPLAINTS = 3
 """Largest number of complaints shown for a check in one place; the others are counted."""
 
 Check: TypeAlias = Callable[[], None]
@@ -81,9 +81,9 @@ class Complaints:
     def _lines(self, name: str) -> Iterator[str]:
         for place, texts in self._found[name].items():
             start = f"  {place}: {name}" if place else f"  {name}"
-            yield from (f"{start}: {text}" for text in texts[:SHOWN])
-            if len(texts) > SHOWN:
-                yield f"{start}: and {len(texts) - SHOWN} more like this"
+            yield from (f"{start}: {text}" for text in texts[:SHOWN_COMPLAINTS])
+            if len(texts) > SHOWN_COMPLAINTS:
+                yield f"{start}: and {len(texts) - SHOWN_COMPLAINTS} more like this"
 
 
 @attrs.frozen(eq=False)

@@ -123,7 +123,7 @@ def _check_return(complaints: Complaints, word: str, model: gamedp.Model, path: 
 
 
 def _damaged(content: bytes) -> list[bytes]:
-    """Return copies of a file that are cut, and such with one changed byte; the same each time."""
+    """Return truncated copies of a file, and copies with one changed byte; the same each time."""
     places = np.linspace(0, max(len(content) - 1, 0), CUTS).astype(int).tolist()
     changed = [
         content[:place] + bytes([content[place] ^ 255]) + content[place + 1 :] for place in places

@@ -517,7 +517,7 @@ class _Checker:
         for action in () if view is FAILED else view.spots:
             if action not in (actions if is_numbered else range(len(actions))):
                 self._add(
-                    VIEWS, f"{asked} has a spot for action {shown(action)}, which is none there"
+                    VIEWS, f"{asked} has a spot for {shown(action)}, which is not an action there"
                 )
 
     def _check_pattern(self, state: Any) -> None:

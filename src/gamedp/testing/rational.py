@@ -3,12 +3,12 @@
 Where play may go on for ever, all policies are compared. Memoryless deterministic policies suffice
 for reaching a target and for totals of endless play that surely earns or loses [1]_, for one player
 and two opponents; so the best of them has the value. They do not where a target may be put off
-while something is gained. Nothing here knows of end components, attractors or any other shortcut
-that a solver takes.
+while something is gained. Nothing here uses end components, attractors or any other shortcut of a
+solver.
 
 Endless play that earns and loses in turn, and never more than some amount, has no total: its sums
-go up and down. It is read once as the least and once as the most that they come back to. Where
-values are the same by both readings, nobody plays like that, and they are right by any.
+go up and down. It is counted once as the least and once as the greatest number to which they
+return. Where both give the same values, nobody plays like that, and the values are right.
 
 References
 ----------

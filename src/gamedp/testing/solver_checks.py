@@ -314,7 +314,7 @@ class _SolverTrial:
                 )
         if getattr(objective, "horizon", 1) == 0:
             return
-        # What is best by values that are off by a width is off by two of them at most.
+        # A choice that is best by values that are off by a width is off by at most two of them.
         slack = 2 * Fraction(solution.width)
         advice = AdviceTrial.of(solution, truth, slack)
         choice_values = advice.choice_values

@@ -54,7 +54,7 @@ def ask(
     NotSolvedError
         As :func:`gamedp.solve`.
     UnsupportedProblemError
-        If no solver supports what is asked, or players of the game change places.
+        If no solver supports the question, or players of the game change places.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def ask(
     from gamedp.languages.formulas import read_formula
     from gamedp.questions.answers import Answer
     from gamedp.questions.formulas import Asking
-    from gamedp.questions.quantities import AS_ASKED, CLOSE, EXACTLY
+    from gamedp.questions.quantities import AS_ASKED, CLOSE_WIDTH, EXACTLY
 
     subject = _subject(loaded)
     name, text = _text_of(subject, formula)
@@ -89,7 +89,7 @@ def ask(
             from gamedp.solvers import ExactPolicyIteration
 
             return solve(model, objective, ExactPolicyIteration(max_seconds=seconds), **kept)
-        return solve(model, objective, tolerance=CLOSE, max_seconds=seconds, **kept)
+        return solve(model, objective, tolerance=CLOSE_WIDTH, max_seconds=seconds, **kept)
 
     asking = Asking(subject, solved)
     found = read_formula(text, name)

@@ -153,7 +153,7 @@ def verify(
     >>> gamedp.verify(model, claim(0.75, rank=1)).width
     0.0
 
-    It is no proof that the value is 1 because the player may stay in a state where it is 1:
+    The value 1 is not proven by the fact that the player may stay in a state where it is 1:
 
     >>> gamedp.verify(model, claim(1.0, rank=-1))
     Traceback (most recent call last):

@@ -328,7 +328,7 @@ def explain(
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
     >>> gamedp.explain(gamedp.compile(Matches(matches=18), compile="never"))
-    19 states, 51 choices, 51 transitions; no state can come again (19 levels).
+    19 states, 51 choices, 51 transitions; no state can recur (19 levels).
     BackwardInduction: one pass from the end gives every value, up to rounding.
     """
     from gamedp.model.problem import Problem

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gamedp.web.catalogue import Listed, Made
     from gamedp.web.jobs import Job
     from gamedp.web.plugin import Page
-    from gamedp.web.tables import Tables
+    from gamedp.web.tables import WebTables
 
 __all__ = ["make_app"]
 
@@ -63,13 +63,13 @@ MOST_AT_ONCE = 200
 MOST_OF_ONE = 100
 """The same for one client."""
 
-ARRIVES = 10.0
+BODY_SECONDS = 10.0
 """Seconds within which the body of a request must arrive."""
 
-HOLD = 0.4
+HOLD_SECONDS = 0.4
 """Seconds that a request waits for work in progress before the client is told to ask again."""
 
-PAUSE = 0.02
+CHECK_SECONDS = 0.02
 """Seconds between two checks of whether it is done."""
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
@@ -150,7 +150,7 @@ def language_of(accepted: str) -> Language:
 
 def make_app(
     games: Mapping[str, Listed],
-    tables: Tables,
+    tables: WebTables,
     allowed_hosts: tuple[str, ...] = (),
     pages: Sequence[Page] = (),
 ) -> ASGIApp:
@@ -160,7 +160,7 @@ def make_app(
     ----------
     games : mapping of str to Listed
         The games on offer.
-    tables : Tables
+    tables : WebTables
     allowed_hosts : tuple of str
         Names by which browsers may know this machine, besides the local ones.
     pages : sequence of Page
@@ -197,7 +197,7 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """Answer likewise for an unknown address, or another method."""
+    """Answer in the same form for an unknown address, or another method."""
     assert isinstance(error, HTTPException)  # noqa: S101 - likewise
     sentences = {404: "there is nothing at this address.", 405: "this address has other methods."}
     sentence = sentences.get(error.status_code, "this request cannot be answered.")
@@ -279,7 +279,7 @@ class _Guard:
             return Refused(403, "this server was not started for that host; see --allow-host.")
         origin = _header(scope, b"origin")
         if origin is not None and _without_port(origin.partition("://")[2]) not in self._hosts:
-            return Refused(403, "this server answers its own pages alone.")
+            return Refused(403, "this server answers only its own pages.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_ADDRESS:
             return Refused(400, "the address is too long.")
         if self._running.total() >= MOST_AT_ONCE or self._running[_client(scope)] >= MOST_OF_ONE:
@@ -319,7 +319,7 @@ class _Server:
     """The handlers of the addresses."""
 
     def __init__(
-        self, games: Mapping[str, Listed], tables: Tables, own_pages: Sequence[Page]
+        self, games: Mapping[str, Listed], tables: WebTables, own_pages: Sequence[Page]
     ) -> None:
         self._games = games
         self._tables = tables
@@ -344,9 +344,9 @@ class _Server:
 
     async def list_games(self, _request: Request) -> Response:
         """Answer with the list of games."""
-        return answer_of(await to_thread.run_sync(self._listed))
+        return answer_of(await to_thread.run_sync(self._list_games))
 
-    def _listed(self) -> list[dict[str, Any]]:
+    def _list_games(self) -> list[dict[str, Any]]:
         games = self._games.values()
         return [listed.list_facts(self._tables.known(listed.make({}))) for listed in games]
 
@@ -366,11 +366,11 @@ class _Server:
         self,
         request: Request,
         kind: type[GameRequest],
-        answer: Callable[[Tables, Made, GameRequest], dict[str, Any]],
+        answer: Callable[[WebTables, Made, GameRequest], dict[str, Any]],
     ) -> Response:
         """Answer a request about a game."""
         asked = read(await _body(request), kind)
-        listed = self._listed_as(request)
+        listed = self._find_listed(request)
 
         def work() -> Response:
             made = listed.make(asked.parameters)
@@ -385,7 +385,7 @@ class _Server:
         if query.keys() != set(AXES) or not re.fullmatch(r"-?[0-9]{1,9}", query["action"]):
             sentence = "a surface needs {list}, the last of which is a number."
             raise Refused(400, sentence, list=", ".join(AXES))
-        listed = self._listed_as(request)
+        listed = self._find_listed(request)
 
         def work() -> Response:
             made = listed.make(plain)
@@ -403,7 +403,7 @@ class _Server:
 
         return await _answered(request, work)
 
-    def _listed_as(self, request: Request) -> Listed:
+    def _find_listed(self, request: Request) -> Listed:
         listed = self._games.get(request.path_params["name"])
         if listed is None:
             raise Refused(404, "there is no game of that name here.")
@@ -412,7 +412,7 @@ class _Server:
 
 def _progress_response(job: Job) -> Response:
     """Return the response with the progress of work."""
-    return answer_of(job.told(), 202, {"retry-after": "1"})
+    return answer_of(job.progress_facts(), 202, {"retry-after": "1"})
 
 
 async def _answered(
@@ -421,7 +421,7 @@ async def _answered(
     waiting: Callable[[Job], Response] = _progress_response,
 ) -> Response:
     """Return the result of the work, its progress, or its refusal."""
-    until = time.monotonic() + HOLD
+    until = time.monotonic() + HOLD_SECONDS
     while True:
         try:
             return await to_thread.run_sync(_guarded, work)
@@ -437,7 +437,7 @@ async def _answered(
                 if time.monotonic() >= until:
                     came_back = True
                     return waiting(job)
-                await anyio.sleep(PAUSE)
+                await anyio.sleep(CHECK_SECONDS)
         finally:
             job.leave(request.client, coming_back=came_back)
 
@@ -445,7 +445,7 @@ async def _answered(
 class _OwnPages:
     """The handlers of pages that games provide."""
 
-    def __init__(self, pages: Sequence[Page], tables: Tables) -> None:
+    def __init__(self, pages: Sequence[Page], tables: WebTables) -> None:
         self._pages = {page.name: page for page in pages}
         self._tables = tables
 
@@ -467,12 +467,12 @@ class _OwnPages:
 
     async def answer(self, request: Request) -> Response:
         """Answer a question in JSON."""
-        page, query, shared = self._asked(request)
+        page, query, shared = self._parse_query(request)
         return await _answered(request, lambda: answer_of(dict(page.answer(shared, query))))
 
     async def draw(self, request: Request) -> Response:
         """Answer with the whole page; it reloads itself while it has to wait."""
-        page, query, shared = self._asked(request)
+        page, query, shared = self._parse_query(request)
         headers = {"cache-control": "no-store"}
 
         def work() -> Response:
@@ -482,14 +482,14 @@ class _OwnPages:
                 return Response(page.draw(shared, query, str(error)), 422, headers, HTML)
 
         def waiting(job: Job) -> Response:
-            told = job.told()
+            told = job.progress_facts()
             phase = PHASES[_language_for(request)].get(told["phase"], told["phase"])
             note = f"{phase}, {told['seconds']:.0f} s"
             return Response(page.draw(None, query, note), 200, {**headers, "refresh": "1"}, HTML)
 
         return await _answered(request, work, waiting)
 
-    def _asked(self, request: Request) -> tuple[Page, dict[str, str], _SharedBy]:
+    def _parse_query(self, request: Request) -> tuple[Page, dict[str, str], _SharedBy]:
         """Return the requested page, the query, and the shared work of the page."""
         page = self._pages[request.url.path.rpartition("/")[2]]
         query = dict(request.query_params)
@@ -501,7 +501,7 @@ class _OwnPages:
 class _SharedBy:
     """The shared work of a page: :class:`gamedp.web.plugin.Shared`."""
 
-    def __init__(self, name: str, tables: Tables) -> None:
+    def __init__(self, name: str, tables: WebTables) -> None:
         self._name = name
         self._tables = tables
 
@@ -543,7 +543,7 @@ async def _body(request: Request) -> bytes:
         raise Refused(415, "the content type must be application/json.")
     body = b""
     try:
-        with anyio.fail_after(ARRIVES):
+        with anyio.fail_after(BODY_SECONDS):
             async for part in request.stream():
                 body += part
                 if len(body) > MOST_BODY:

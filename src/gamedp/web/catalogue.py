@@ -46,7 +46,7 @@ __all__ = [
 LARGEST_PARAMETER = 100_000
 """Largest number in the parameters of a request."""
 
-LONGEST = 64
+MAX_LEN = 64
 """Largest number of items in a list, and of characters in a text."""
 
 MOST_PARTS = 400
@@ -408,11 +408,11 @@ def _value(setting: Setting, plain: Any) -> Any:
             return plain
         case "float" if type(plain) in {int, float} and math.isfinite(plain):
             return float(plain)
-        case "text" if type(plain) is str and len(plain) <= LONGEST:
+        case "text" if type(plain) is str and len(plain) <= MAX_LEN:
             return plain
         case "choice" if plain in allowed["choices"]:
             return plain
-        case "ints" if type(plain) is list and len(plain) <= LONGEST and all(map(_is_whole, plain)):
+        case "ints" if type(plain) is list and len(plain) <= MAX_LEN and all(map(_is_whole, plain)):
             return tuple(plain)
         case "other":
             raise Refused(422, "{name} cannot be set here.", name=setting.name)

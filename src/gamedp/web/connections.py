@@ -11,10 +11,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = ["ImpatientProtocol"]
 
-HEAD = 10.0
+HEAD_SECONDS = 10.0
 """Seconds within which the complete head of a request must arrive."""
 
-REST = 120.0
+REST_SECONDS = 120.0
 """Seconds for the rest: the body, and the response, which the client must also read."""
 
 MOST_WAITING = 256
@@ -63,7 +63,7 @@ class ImpatientProtocol(H11Protocol):
         self._waits, self._since = waits, time.monotonic()
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self.loop.call_later(HEAD if waits else REST, self._hang_up)
+        self._timer = self.loop.call_later(HEAD_SECONDS if waits else REST_SECONDS, self._hang_up)
         if waits:
             self._make_room()
 

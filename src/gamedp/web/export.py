@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gamedp.results.solution import Solution
     from gamedp.web.catalogue import Basis, Listed, Made
-    from gamedp.web.tables import Tables
+    from gamedp.web.tables import WebTables
 
 __all__ = ["MOST_BYTES", "MOST_POSITIONS", "export"]
 
@@ -48,13 +48,13 @@ POLICY = (
 """The policy that the server sends in a header."""
 
 
-def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, tuple[int, Path]]:
+def export(games: Iterable[Listed], tables: WebTables, folder: Path) -> dict[str, tuple[int, Path]]:
     """Write the page, and the positions of games with known tables, into a folder.
 
     Parameters
     ----------
-    listed : iterable of Listed
-    tables : Tables
+    games : iterable of Listed
+    tables : WebTables
         The tables, which have been prepared.
     folder : Path
         Created if it does not exist; it must be empty, or written by an earlier export.
@@ -75,7 +75,7 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
     if folder.exists() and (not folder.is_dir() or _is_foreign(folder)):
         message = f"{folder} holds something else; name a new folder."
         raise InvalidParameterError(message)
-    listed = list(listed)
+    listed = list(games)
     names = _file_names([each.name for each in listed])
     known, contents, counts = [], {}, {}
     for each in listed:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import HistoryRequest
-    from gamedp.web.tables import Tables
+    from gamedp.web.tables import WebTables
 
 __all__ = ["history_answer"]
 
 
-def history_answer(tables: Tables, made: Made, request: HistoryRequest) -> dict[str, Any]:
+def history_answer(tables: WebTables, made: Made, request: HistoryRequest) -> dict[str, Any]:
     """Return the answer to `history`.
 
     Raises

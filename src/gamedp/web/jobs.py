@@ -21,13 +21,13 @@ __all__ = ["CLIENT", "GivenUp", "Job", "Jobs", "Pending"]
 CLIENT: contextvars.ContextVar[str] = contextvars.ContextVar("client", default="")
 """The client by address, which determines the turn of its work."""
 
-LEASE = 5.0
+LEASE_SECONDS = 5.0
 """Seconds that work continues after a waiting client was told to ask again."""
 
-FORGIVE = 30.0
+RETRY_SECONDS = 30.0
 """Seconds before work that has failed is tried again: memory may be free by then."""
 
-GLANCE = 0.05
+GLANCE_SECONDS = 0.05
 """Seconds between checks, while waiting for a turn, of whether the result is still wanted."""
 
 BEFORE = Progress("wait", 0, None, 0.0, "")
@@ -39,7 +39,7 @@ MOST_WAITING = 16
 MOST_OF_ONE = 8
 """Largest number of unfinished jobs of one client; more are refused."""
 
-SHORT = 2.0
+SHORT_TURN_SECONDS = 2.0
 """Seconds of a short turn, in which small games are solved while large ones are running."""
 
 logger = logging.getLogger("gamedp")
@@ -112,7 +112,7 @@ class Job:
 
     def lease(self, client: Hashable = None) -> None:
         """Count a client for some seconds, so that it can ask again; None before it has joined."""
-        self._leases.append(Lease(client, time.monotonic() + LEASE))
+        self._leases.append(Lease(client, time.monotonic() + LEASE_SECONDS))
 
     def join(self, client: Hashable = None) -> bool:
         """Count a waiting client; return False if the work has been abandoned."""
@@ -150,10 +150,10 @@ class Job:
 
     def is_over(self) -> bool:
         """Return whether it is done, and not failed so long ago that it is tried again."""
-        failed_at = self._failed_at
-        return self.done.is_set() and (failed_at is None or time.monotonic() < failed_at + FORGIVE)
+        failed = self._failed_at
+        return self.done.is_set() and (failed is None or time.monotonic() < failed + RETRY_SECONDS)
 
-    def told(self) -> dict[str, Any]:
+    def progress_facts(self) -> dict[str, Any]:
         """Return the progress of the work, in the form of the response with status 202."""
         last = self._progress
         return {
@@ -181,7 +181,7 @@ class Job:
             raise _TurnIsOver
 
     @contextlib.contextmanager
-    def within(self, seconds: float | None) -> Iterator[None]:
+    def limit_time(self, seconds: float | None) -> Iterator[None]:
         """Limit the time of the work inside, if there is a limit."""
         self._turn_ends = None if seconds is None else time.monotonic() + seconds
         try:
@@ -258,9 +258,9 @@ class _Turns:
                     small = [each for each in reversed(self._waiting) if not each[1]]
                     if self._short and small and entry is min(small, key=self._share):
                         self._short -= 1
-                        seconds = SHORT
+                        seconds = SHORT_TURN_SECONDS
                         break
-                    self._changed.wait(GLANCE)
+                    self._changed.wait(GLANCE_SECONDS)
             finally:
                 self._waiting.remove(entry)
                 self._changed.notify_all()
@@ -378,7 +378,7 @@ class Jobs:
         while True:
             seconds = self._turns.take(job, was_short=was_short)
             try:
-                with job.within(seconds):
+                with job.limit_time(seconds):
                     return work(job.report)
             except _TurnIsOver:
                 job.wait_again()

@@ -60,7 +60,7 @@ def take(played: Played, action: int, outcome: int | np.random.Generator) -> Non
     draw = (
         functools.partial(drawn, outcome)
         if isinstance(outcome, np.random.Generator)
-        else functools.partial(_given, outcome)
+        else functools.partial(_check_outcome, outcome)
     )
     played.take(actions[action], draw)
 
@@ -71,7 +71,7 @@ def number_of(made: Made, state: Any, action: Any) -> int:
     return next(number for number, each in actions.items() if each == action)
 
 
-def _given(outcome: int, probabilities: Sequence[float]) -> int:
+def _check_outcome(outcome: int, probabilities: Sequence[float]) -> int:
     if not 0 <= outcome < len(probabilities) or probabilities[outcome] <= 0:
         raise Refused(422, "there is no outcome {outcome} of this action.", outcome=outcome)
     return outcome
@@ -111,8 +111,8 @@ def _given_state(made: Made, basis: Basis, plain: Any, example: Any) -> Any:
         raise Refused(422, sentence, state=shown(plain), name=made.name) from None
     except (GamedpError, Refused):
         raise
-    except Exception as error:  # noqa: BLE001 - rules may do anything with what is no state
-        sentence = "{state} is no position of {name}: {reason}."
+    except Exception as error:  # noqa: BLE001 - rules may do anything with an invalid state
+        sentence = "{state} is not a position of {name}: {reason}."
         parts: dict[str, Any] = {
             "state": shown(plain),
             "name": made.name,

@@ -86,7 +86,7 @@ class Page:
         Queries with which the page may be opened, by their names for the list, such as
         ``{"Plain": {}, "With jokers": {"jokers": "1"}}``; the first one is chosen.
     by_hand : mapping, optional
-        What the address has behind ``#``, as a query, for whoever throws real dice. With it, the
+        What the address has behind ``#``, as a query, for those who throw real dice. With it, the
         list offers that, too.
     """
 

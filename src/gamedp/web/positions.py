@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import PositionRequest, Start, Then
-    from gamedp.web.tables import Tables
+    from gamedp.web.tables import WebTables
 
 __all__ = [
     "basis_facts",
@@ -43,7 +43,7 @@ RELATIONS = {"exact": "=", "at least": "≥", "at most": "≤"}
 """The meaning of a value, as a sign."""
 
 
-def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dict[str, Any]:
+def position_answer(tables: WebTables, made: Made, request: PositionRequest) -> dict[str, Any]:
     """Return the answer to `position`.
 
     Raises
@@ -109,7 +109,7 @@ def _plain_start(start: Start | None) -> dict[str, Any] | None:
 
 
 def _advice(
-    tables: Tables, made: Made, basis: Basis, state: Any, look: Look | None
+    tables: WebTables, made: Made, basis: Basis, state: Any, look: Look | None
 ) -> Advice | None:
     """Return the values of a position and its actions; None if they are not requested."""
     if basis.solution is not None:
@@ -176,11 +176,11 @@ def _pattern(made: Made, basis: Basis, state: Any) -> dict[str, Any] | None:
 
 
 def _proven_end(made: Made, basis: Basis, state: Any) -> str | None:
-    """Return what the table proves that the mover gets; None if it is no result, or unknown."""
+    """Return what the table proves that the mover gets; None if it is not a result, or unknown."""
     solution, rules = basis.solution, made.rules
     if solution is None or basis.stakes["kind"] not in {"win", "result"}:
         return None
-    if not basis.stakes["certain"]:  # a good chance is no win
+    if not basis.stakes["certain"]:  # a good chance is not a win
         return None
     try:
         lower, upper = solution.bounds(state, rules.player(state))
@@ -341,7 +341,7 @@ def chances(
 
 
 def _go_on(
-    tables: Tables, made: Made, basis: Basis, played: Played, then: Then
+    tables: WebTables, made: Made, basis: Basis, played: Played, then: Then
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """Carry out the next step; return what has happened, or the action that waits for chance."""
     rules, state, plies = made.rules, played.states[-1], len(played.actions)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import PuzzlesRequest
-    from gamedp.web.tables import Tables
+    from gamedp.web.tables import WebTables
 
 __all__ = ["puzzle_list", "puzzles_answer"]
 
@@ -36,7 +36,7 @@ MOST_CANDIDATES = 120
 """Largest number of positions with the same best action that are looked at for them."""
 
 LEVELS = 25
-"""Parts of the largest gap that are told apart, where gaps are of all sizes."""
+"""Number of equal parts of the largest gap in which gaps are sorted."""
 
 MOST_NEAR = 2
 """Largest number of puzzles of one such part with the same best action: they look much the same."""
@@ -51,7 +51,7 @@ FIELDS = ("state", "view", "text", "mover", "players")
 """Parts of a position that a puzzle shows; the values of actions are not among them."""
 
 
-def puzzles_answer(tables: Tables, made: Made, _request: PuzzlesRequest) -> dict[str, Any]:
+def puzzles_answer(tables: WebTables, made: Made, _request: PuzzlesRequest) -> dict[str, Any]:
     """Return the answer to `puzzles`.
 
     Raises
@@ -63,7 +63,7 @@ def puzzles_answer(tables: Tables, made: Made, _request: PuzzlesRequest) -> dict
     """
     basis = tables.basis(made)
     if basis.solution is None:
-        sentence = "{name} has no table, so no puzzles: what is only searched proves too little."
+        sentence = "{name} has no table, so no puzzles: a search proves too little."
         raise Refused(409, sentence, "states", name=made.name)
     found = tables.searches.find(
         ("puzzles", made.key), lambda report: puzzle_list(made, basis, progress=report)
@@ -155,7 +155,7 @@ def _candidates(
 ) -> list[tuple[int, int | None]]:
     """Return the states that have a single best choice, those where any other loses most first.
 
-    By the bounds of all choices at once, `own` if given; the table then says of each whether it is
+    By the bounds of all choices together, `own` if given; the table then says of each whether it is
     so. With each, the level of its gap, from `LEVELS` for the largest; None if gaps are few.
     """
     model, table = solution.model, solution.q_table()
@@ -192,7 +192,7 @@ def _candidates(
 
 
 def _lines(made: Made) -> dict[Any, tuple[Any, dict[str, Any]]] | None:
-    """Return the shortest lines to the first positions; None if any state can be given at once."""
+    """Return the shortest lines to the first positions; None if any state can be given directly."""
     rules = made.rules
     starts = rules.initial()
     first = starts[0][1]

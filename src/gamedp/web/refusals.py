@@ -89,7 +89,7 @@ def ends_the_work() -> Refused:
 
 def too_busy() -> Refused:
     """Return the refusal for more simultaneous work than the machine can handle."""
-    return Refused(503, "too many ask for work at once; ask again in a moment.")
+    return Refused(503, "too many clients ask for work; ask again in a moment.")
 
 
 def nobody_waits() -> Refused:

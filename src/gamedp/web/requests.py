@@ -206,7 +206,7 @@ def _parsed(text: bytes | str) -> Any:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise Refused(400, "the request is no JSON: {reason}.", reason=reason) from None
+        raise Refused(400, "the request is not JSON: {reason}.", reason=reason) from None
 
 
 def read(body: bytes, kind: type[RequestT]) -> RequestT:
@@ -221,7 +221,7 @@ def read(body: bytes, kind: type[RequestT]) -> RequestT:
     try:
         return _converter().structure(parsed, kind)
     except Exception as error:  # noqa: BLE001 - what cattrs raises has no other class in common
-        sentence = "the request is not as it must be: {reason}."
+        sentence = "the request is invalid: {reason}."
         raise Refused(400, sentence, reason=_reason(error)) from None
 
 
@@ -231,7 +231,7 @@ def read_parameters(text: str) -> dict[str, Any]:
     try:
         return _checked(parsed)
     except ValueError as error:
-        sentence = "the request is not as it must be: {reason}."
+        sentence = "the request is invalid: {reason}."
         raise Refused(400, sentence, reason=error) from None
 
 

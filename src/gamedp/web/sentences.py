@@ -1,4 +1,4 @@
-"""The texts of the server in German, whose English ones are where they are used; and of games."""
+"""The German texts of the server and of games; the English ones are where they are used."""
 
 from __future__ import annotations
 

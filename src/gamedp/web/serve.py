@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gamedp.web.catalogue import Listed
     from gamedp.web.plugin import Page
-    from gamedp.web.tables import Tables
+    from gamedp.web.tables import WebTables
 
 __all__ = ["configured", "require_packages", "serve"]
 
@@ -73,7 +73,7 @@ def configured(app: ASGIApp) -> uvicorn.Config:
 
 def serve(
     games: Mapping[str, Listed],
-    tables: Tables,
+    tables: WebTables,
     *,
     host: str,
     port: int,

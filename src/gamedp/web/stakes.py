@@ -58,7 +58,7 @@ def stakes_of(
     ends = rules.claims_acyclic or (lengths is not None and bool(np.isfinite(lengths.upper).all()))
     if np.isin(model.payoffs, (low, high)).all() and ends:
         kind = "win"
-    elif low < 0 or ends:  # endless play is worth 0: a draw, if that is halfway
+    elif low < 0 or ends:  # endless play has the value 0: a draw, if that is halfway
         kind = "result"
     else:
         return found

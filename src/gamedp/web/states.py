@@ -20,7 +20,7 @@ EXACT = 2**53 - 1
 LARGEST_STATE_NUMBER = 2**64
 """Largest number in a state from a request."""
 
-LONGEST = 200
+MAX_PARTS = 200
 """Largest number of parts of a tuple, and of characters of a text, in a state from a request."""
 
 
@@ -93,14 +93,14 @@ def state_like(example: Any, plain: Any) -> Any:
         return plain
     if kind is int:
         return _whole(plain)
-    if kind is str and type(plain) is str and len(plain) <= LONGEST:
+    if kind is str and type(plain) is str and len(plain) <= MAX_PARTS:
         return plain
     fields = declared_fields(example)
     if fields is not None:
         if type(plain) is dict and plain.keys() == fields.keys():
             return kind(**{name: state_like(part, plain[name]) for name, part in fields.items()})
     elif isinstance(example, tuple):
-        if type(plain) is list and len(plain) <= max(LONGEST, len(example)):
+        if type(plain) is list and len(plain) <= max(MAX_PARTS, len(example)):
             return _parts_like(example, plain)
     elif not isinstance(example, (bool, int, str)):
         sentence = "a state with {part} in it cannot be given, only played to."
@@ -112,7 +112,7 @@ def state_like(example: Any, plain: Any) -> Any:
 def _parts_like(example: tuple[Any, ...], plain: list[Any]) -> tuple[Any, ...]:
     """Return a tuple like the example, or of parts like its first one."""
     if len(plain) != len(example) and len({type(part) for part in example}) != 1:
-        sentence = "{state} has not the length of {example}."
+        sentence = "{state} does not have the length of {example}."
         raise Refused(422, sentence, state=shown(plain), example=shown(example))
     like = example if len(plain) == len(example) else (example[0],) * len(plain)
     return tuple(state_like(part, item) for part, item in zip(like, plain, strict=True))
@@ -124,6 +124,6 @@ def _whole(plain: Any) -> int:
     if digits.isascii() and digits.isdigit() and len(digits) <= 20:
         plain = int(plain)
     if type(plain) is not int or abs(plain) > LARGEST_STATE_NUMBER:
-        sentence = "{part} is no whole number that a state can have."
+        sentence = "{part} is not a whole number that a state can have."
         raise Refused(422, sentence, part=shown(plain))
     return plain

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import Look
 
-__all__ = ["Limits", "Tables"]
+__all__ = ["Limits", "WebTables"]
 
 TOLERANCE = 1e-9
 """Tolerance of solving, finer than the digits on a page."""
@@ -83,7 +83,7 @@ class Limits:
     shapes: int = 32
 
 
-class Tables:
+class WebTables:
     """The tables and the searches of a server.
 
     Parameters

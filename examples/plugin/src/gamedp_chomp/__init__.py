@@ -39,7 +39,7 @@ class Chomp:
     columns: int = attrs.field(default=7, validator=attrs.validators.ge(1))
 
     num_players = 2
-    acyclic = True  # a claim, which is checked: no state comes again; else leave it out
+    acyclic = True  # a claim, which is checked: no state recurs; else leave it out
 
     def initial_state(self):
         """Return where play begins."""

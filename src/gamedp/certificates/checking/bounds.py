@@ -60,7 +60,7 @@ class BoundsRules:
         return {"S": model.num_states}
 
     def accepts(self, model: Model, objective: Objective) -> str:
-        """Return ``""``, or the reason for which there are no certificates for such a problem."""
+        """Return why there are no certificates for such a problem; ``""`` if there are."""
         return refusal(model, objective)
 
     def claim(self, model: Model, objective: Objective) -> str:
@@ -194,7 +194,7 @@ def progresses(model: Model, direction: Direction, rows: Rows) -> Flags:
         rank, falls, keeps = _ranks_after(direction.ranks, rows)
         progress = falls
         if direction.ending is Ending.RANKED:
-            # Whoever stays at a rank earns infinitely often, or loses nothing by endless play.
+            # A player who stays at a rank earns infinitely often, or loses nothing by endless play.
             content = direction.top[rows.state_of] <= direction.draw
             goes_on = _drifts(model, direction, rows, earns | ((reward >= 0) & content))
             progress |= keeps & (rank > 0) & goes_on
@@ -329,7 +329,7 @@ def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Float
             raise CertificateError(message)
 
 
-# What to say of what is refused ------------------------------------------------------------------
+# The messages of refusals ------------------------------------------------------------------------
 
 
 def _claim(model: Model, direction: Direction, state: int) -> str:
@@ -371,15 +371,15 @@ def _reason(model: Model, direction: Direction, state: int, choice: int) -> str:
             limit = "no more" if direction.sign > 0 else "no less"
             what = "rewards and biases" if inequality.gain is not None else "bounds"
             return (
-                f"is worth {limit} than that less {_short(short)} for sure, by the {what} that "
-                "follow"
+                f"guarantees {limit} than that minus {_short(short)}, by the {what} of its "
+                "successors"
             )
     rank = int(direction.ranks[0][state])
     if rank == NEVER:
         best = f"{direction.sign * direction.draw!r} at best"
         if direction.top[state] <= direction.draw:
             best += ", and earns less than nothing"
-        return f"may go on for ever, for its rank is -1, which is worth {best}"
+        return f"may go on for ever, for its rank is -1, which has the value {best}"
     least = int(np.minimum.reduceat(rows.follow(*direction.ranks), rows.starts)[row])
     return (
         f"does not lead to an end: its rank is {_rank(rank)}, and the least after it is "

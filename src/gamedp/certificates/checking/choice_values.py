@@ -3,18 +3,18 @@
 With x(t) the bound of successor t, the sum over t of P(t) x(t) equals m + sum of P(t) (x(t) - m)
 for every m, as the probabilities sum to one. With m near the mean, all that is rounded or uncertain
 is multiplied by differences x(t) - m, which are small where the bounds are nearly equal, and zero
-where they are equal: so that inequalities are decided which hold with equality.
+where they are equal. So even inequalities that hold with equality are decided.
 
 For k successors, u = 2**-53, and B the sum of P(t) |x(t) - m| as computed, each term is rounded
 twice and passes at most k - 1 additions: the sum is off by (k + 1) u B at most, up to terms of the
 second order [1]_. It may be off by rho B more if each probability may be off by rho times itself.
-So no more is lost than if differences to the bound of the state itself were summed.
+So no more is lost than by summing differences to the bound of the state itself.
 
-Of bounds in many columns, one for each context of a stage or for each player, means are taken
-together. There each product passes k roundings at most until it is in the sum, so that the sum is
-off by k u B, where B is the sum of the absolute products. Two more u B pay for terms of the second
-order, for the rounding of B, and for the subtraction of the slack itself. An outcome without an
-alternative is sure, and its bound is taken as it is.
+For bounds in many columns, one for each context of a stage or for each player, the means of all
+columns are computed together. There each product is rounded at most k times on its way into the
+sum, so the sum is off by at most k u B, where B is the sum of the absolute products. Another 2 u B
+covers terms of the second order, the rounding of B, and the subtraction of the slack itself. A
+single outcome is certain, and its bound is used unchanged.
 
 References
 ----------

@@ -143,11 +143,11 @@ ARRAYS: tuple[ArraySpec, ...] = (
 )
 
 
-# What is claimed, and of what --------------------------------------------------------------------
+# The claims, and their problems ------------------------------------------------------------------
 
 
 def refusal(model: Model, objective: Objective) -> str:
-    """Return the reason for which a problem has no certificates of bounds; ``""`` if it has."""
+    """Return why a problem has no certificates of bounds; ``""`` if it has."""
     if model.is_general_sum:
         return (
             "such a certificate is for one player or two opponents; of others, equilibria are "
@@ -160,8 +160,9 @@ def refusal(model: Model, objective: Objective) -> str:
         )
     if model.has_swaps and model.constant_sum and not isinstance(objective, TotalReward):
         return (
-            f"{type(objective).__name__} does not go with constant_sum={model.constant_sum:g} and "
-            "players who change places (canonical): truncated totals no longer add up to that."
+            f"{type(objective).__name__} cannot be combined with constant_sum="
+            f"{model.constant_sum:g} and players who change places (canonical): truncated totals "
+            "no longer add up to that."
         )
     return ""
 
@@ -443,13 +444,13 @@ def oriented(
     earned = np.zeros(1) if reaching else sign * model.rewards
     ending = _ending(objective, sign)
     # Where nothing can be lost in the whole model, no total is negative, and no probability; unless
-    # to miss a target is worth less than anything.
-    # What is not declared is taken at its worst for the bound.
+    # missing a target has the value minus infinity.
+    # An undeclared value is taken at its worst for the bound.
     draw = value_of_endless_play(objective, model)[0 if sign > 0 else 1]
     gives = not model.has_swaps and sign * draw >= 0 and ending is not Ending.STRICT
     if gives and (earned >= 0).all() and (sign * values >= 0).all():
         free |= claimed.top <= 0
-    # Endless play is worth the same to both after a change of places, or nobody can say what.
+    # After a change of places, endless play has the same value for both, or an undeclared one.
     is_fair = not model.has_swaps or 2 * Fraction(draw) == Fraction(model.constant_sum)
     own_ranks, traps = _falling(ranks[0], pair[0], free), _trapping(ranks[0], pair[0], ends)
     other_ranks, other_traps = own_ranks, traps  # of no use where nobody changes places

@@ -1,19 +1,20 @@
 """Certificates of equilibria of players with payoffs of their own, and the rules for them.
 
-A value of the game there is not: what a player gets depends on what the others do where they do not
-care. So the claim is about one policy of all of them.
+Such a game has no single value: what a player gets depends on what the others do where they are
+indifferent. So the claim is about one joint policy.
 
 **Theorem.** Let ranks fall with every step, whatever is chosen. In every state and for every
-player, let ``lower`` be no more, and ``upper`` no less, than the value of the policy's choice by
-the bounds of what follows; and where that player moves, let ``upper`` be no less than what *any*
-choice has by the upper bounds of what follows. Then a player's total under the policy, and the
-most that the player can get while all others keep to it, lie between ``lower`` and ``upper``.
+player, let ``lower`` be at most, and ``upper`` at least, the value of the policy's choice computed
+from the bounds of its successors; and where that player moves, let ``upper`` be at least the value
+of *any* choice, computed from the upper bounds of its successors. Then a player's total under the
+policy, and the most that the player can get while all others keep to it, lie between ``lower`` and
+``upper``.
 
-*Proof.* By induction over the ranks: both are, in every state, what they are by backward induction
-from the states that may follow. ∎
+*Proof.* By induction over the ranks, as both totals follow by backward induction from those of the
+successors. ∎
 
-So nobody gains more than ``upper - lower`` by leaving the policy alone, in any state: it is a
-subgame-perfect equilibrium within that. For players who want the least, the bounds change places.
+So in no state does a player gain more than ``upper - lower`` by deviating alone: the policy is a
+subgame-perfect equilibrium up to that. For players who minimise, the bounds change places.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class EquilibriumRules:
         return {"S": model.num_states, "N": model.num_players}
 
     def accepts(self, model: Model, objective: Objective) -> str:
-        """Return ``""``, or the reason for which there are no certificates for such a problem."""
+        """Return why there are no certificates for such a problem; ``""`` if there are."""
         if not isinstance(objective, TotalReward) or objective.until is not None:
             return "certificates of equilibria are for the total reward without a target."
         if not model.is_general_sum or (model.num_transitions and model.probabilities.min() < 0):
@@ -134,7 +135,8 @@ def needed(model: Model, certificate: Certificate, rows: Rows, sign: float) -> F
     with np.errstate(all="ignore"):  # what overflows is not proven
         choice_values = sums_below(means_below(groups_of(rows), bounds), rewards)
     least: Floats = choice_values[certificate.evidence["policy"][rows.movers] - rows.choices[0]]
-    # What the mover wants counts for whatever it may choose: more than the policy gives, or less.
+    # The bound on the side that the mover wants covers all choices: more than the policy's, or
+    # less.
     if (certificate.objective.optimum == "max") == (sign < 0):
         places = np.arange(len(rows.movers)), model.players[rows.movers]
         owners = np.searchsorted(rows.movers, rows.state_of)
@@ -187,7 +189,7 @@ def _refuse(
     message = (
         f"{name}[{state}, {player}] = {float(getattr(certificate, name)[state, player])!r} of "
         f"player {player} in {shown(model.state(state))} is not certified: by the bounds that "
-        f"follow it is worth {limit} than {number!r} for sure, or may be by another choice of "
-        "that player."
+        f"follow, {limit} than {number!r} is guaranteed, or possible by another choice of that "
+        "player."
     )
     raise CertificateError(message)

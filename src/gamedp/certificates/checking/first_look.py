@@ -1,17 +1,17 @@
 """A first look at all inequalities: plain sums of doubles settle most states.
 
-Of a choice with the bounds x(t) of its successors, the bound b of its state and the reward r, it is
-asked whether b is at most r + discount times the sum of P(t) x(t). As the probabilities sum to one,
-that sum is m plus the sum of P(t) (x(t) - m), for every m. Here m is what the mean would have to
-be, so that the second sum need only not be negative: it is small where the inequality is close, and
-so is all that is rounded. `choice_values` says why k + 2 roundings of a term, and the part of each
-probability by which it may be off, are enough. Where nothing less than the value of endless play
-follows, and no more is claimed, not even sums are needed.
+Let x(t) be the bounds of a choice's successors, b the bound of its state and r its reward. The
+question is whether b is at most r + discount times the sum of P(t) x(t). As the probabilities sum
+to one, that sum is m plus the sum of P(t) (x(t) - m), for every m. Here m is what the mean would
+have to be, so that the second sum need only not be negative: it is small where the inequality is
+close, and so is all that is rounded. `choice_values` says why k + 2 roundings of a term, and the
+part of each probability by which it may be off, are enough. Where all successors have at least the
+value of endless play, and no more is claimed, not even sums are needed.
 
-Nothing is decided here but that states are right. What is left open, rounded bounds and all, is
-looked at again with more care; so are numbers near the ends of their range, of which none is
-rounded off here: a difference of doubles that are 0 or at least `SMALLEST` is 0 or no less than
-2**-52 of that, so that all that it is multiplied by leaves a normal number.
+This look only accepts states. All others, rounded bounds among them, are checked again with more
+care. So are numbers near the ends of the range of doubles, and nothing underflows here: the
+difference of two doubles that are 0 or at least `SMALLEST` is 0 or at least 2**-52 of that, so its
+products are normal numbers.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def _groups(model: Model, owners: Integers, asked: Flags, odd: Flags) -> Iterato
     asked : (S,) bool
         The states whose choices are wanted.
     odd : (S,) bool
-        Set for states some of whose choices have a rare number of outcomes, or are no distribution:
-        wanted or not.
+        Set for states some of whose choices have a rare number of outcomes, or are not a
+        distribution: wanted or not.
     """
     counts = np.diff(model.transition_offsets)
     sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)

@@ -109,7 +109,7 @@ class RuleSet(Protocol):
         """Return the size of each axis that the arrays have."""
 
     def accepts(self, model: Any, objective: Objective) -> str:
-        """Return ``""``, or the reason for which there are no certificates for such a problem."""
+        """Return why there are no certificates for such a problem; ``""`` if there are."""
 
     def claim(self, model: Any, objective: Objective) -> str:
         """Return the claim in words."""

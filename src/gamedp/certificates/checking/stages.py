@@ -1,24 +1,22 @@
 """Certificates of staged games, and the rules by which they are accepted.
 
-Write T for one stage: from the values of contexts, those of the ends of the stage follow in each
-context, and from these, by backward induction over the stage, the value of the context. T never
-falls when values rise.
+Write T for one stage: values of contexts give those of the ends of the stage in each context, and
+backward induction over the stage gives the value of the context. T is monotone.
 
-**Theorem.** If ``lower <= T lower`` in every context, ``lower`` is no more than the payoff where
+**Theorem.** If ``lower <= T lower`` in every context, ``lower`` is at most the payoff where
 the game is over, and no context leads to one of a higher tier, then ``lower`` holds, provided that
 there are weights, one at least, such that in contexts which may lead to others of the same tier
 ``weight >= 1 + (the largest mean of the weights of the same tier that may come next)``.
 
 *Proof.* By induction over the tiers: let ``lower`` hold in all lower ones. The weight of a context
-is at least the mean number of stages until its tier is left, however both play: so play ends, for
-sure. And however they play, the values of the contexts of a tier count by no more than a part
-``1 - 1 / max(weight)`` in those a stage before, in the norm of the largest value for its weight.
-So T is a contraction there, once the values of lower tiers are fixed to ``lower``; from ``lower``
-on, its powers never fall, and tend to its one fixed point, the value of the game that pays
-``lower`` where the tier is left. That is no more than the value of the game. ∎
+is at least the expected number of stages until its tier is left, however both play: so play ends
+almost surely. With the values of lower tiers fixed to ``lower``, T is a contraction in the maximum
+norm weighted by ``weight``, with the factor ``1 - 1 / max(weight)``. Iterated from ``lower``, it
+never falls, and converges to its unique fixed point: the value of the game that pays ``lower``
+where the tier is left. That is at most the value of the game. ∎
 
-An upper bound is a lower one of the game in which all that is paid has the other sign. After a
-change of places what is owed to one player is the constant sum less the other's bound.
+An upper bound is a lower one of the game with all payoffs and rewards negated. After the players
+change places, the bound for one of them is the constant sum minus the other's.
 """
 
 from __future__ import annotations
@@ -211,7 +209,7 @@ class StagesRules:
         return {"B": model.num_states}
 
     def accepts(self, model: StagedModel, objective: Objective) -> str:
-        """Return ``""``, or the reason for which there are no certificates for such a problem."""
+        """Return why there are no certificates for such a problem; ``""`` if there are."""
         del model
         if not isinstance(objective, TotalReward) or objective.until is not None:
             return "certificates of staged games are for the total reward without a target."
@@ -318,8 +316,8 @@ def _check_bounds(
         limit = "no more" if sign > 0 else "no less"
         message = (
             f"{name}[{code}] = {sign * float(claimed[place])!r} of "
-            f"{shown(stages.model.state(code))} is not certified: by the bounds that follow it is "
-            f"worth {limit} than {number!r} for sure."
+            f"{shown(stages.model.state(code))} is not certified: by the bounds that follow, "
+            f"{limit} than {number!r} is guaranteed."
         )
         raise CertificateError(message)
 

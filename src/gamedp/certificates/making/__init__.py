@@ -1,1 +1,1 @@
-"""Certificates made of solutions; what is made here is checked by :mod:`gamedp.certificates`."""
+"""Certificates made of solutions; :mod:`gamedp.certificates.checking` checks them."""

@@ -1,17 +1,17 @@
 """Certificates made from solutions: bounds that keep their inequalities, with ranks.
 
-Bounds that a solver has proven need not keep all inequalities to the last digit, as they were
-rounded after the proof. Where one fails, the bounds are widened a little along one policy until
-they do: they hold all the same. Where play lasts so long that this would be too much, they are made
-finer than doubles.
+Proven bounds need not satisfy all inequalities to the last digit, as they were rounded after the
+proof. Where one fails, the bounds are widened a little along one policy until it holds; they remain
+true. Where play lasts so long that this would widen them too much, they are made finer than
+doubles.
 
-Where the solver's policy keeps its bounds, but for rounding, and gets to where nothing is left to
-be shown, of a helper's choices only the policy's are used: nothing need be known of others.
+Where the solver's policy satisfies the inequalities up to rounding, and reaches states that need no
+proof, only the policy's choices of a helper are used: nothing need be known of the others.
 
-Equilibria, of players with payoffs of their own, are certified below: what a solver has proven of
-its policy need not bound the values of other choices to the last digit. Then bounds are moved apart
-by a little for every step that may be left to the end, so that those of a state are farther apart
-than any that may follow.
+Equilibria, of players with payoffs of their own, are certified below. Proven bounds of the policy
+need not bound the values of other choices to the last digit. They are then moved apart a little for
+every step that may remain, so that those of a state are farther apart than those of any
+successor.
 """
 
 from __future__ import annotations
@@ -490,7 +490,7 @@ def _widened(sides: Sides, via: Integers, fails: Flags) -> Floats | None:
 
 
 def _ranks(sides: Sides, via: Integers) -> Integers | None:
-    """Return the ranks of the nodes by the policy; None if a node that needs one has none."""
+    """Return the ranks of the nodes by the policy; None if one is missing."""
     free = np.array([[direction.ending is Ending.FREE] for direction in sides.directions])
     ranks = np.full(sides.required.shape, NONE)
     for number, direction in enumerate(sides.directions):

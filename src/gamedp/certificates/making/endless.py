@@ -117,7 +117,7 @@ def _closed(
         members = kept
 
 
-CLOSE = 2.0**-40
+CLOSE_SHARE = 2.0**-40
 """Tolerance for the difference of values and rewards, as a part of the largest number."""
 
 
@@ -174,7 +174,7 @@ def _looked_at(solution: Solution) -> tuple[Flags, Flags]:
     with np.errstate(invalid="ignore"):  # of infinite values, none is tight
         width = np.where(finite, upper - lower, 0.0)
         missed = np.abs(values[sources] - values[successors] - np.repeat(model.rewards, lengths))
-        tight = missed <= CLOSE * size + width[sources] + width[successors]
+        tight = missed <= CLOSE_SHARE * size + width[sources] + width[successors]
     starts = model.transition_offsets[:-1]
     claimed = np.logical_and.reduceat(finite[sources] & finite[successors], starts)
     return claimed, np.logical_and.reduceat(tight, starts)

@@ -1,15 +1,15 @@
 """Kernels of certificates: ranks that fall towards states that need no proof, and the first look.
 
 Both bounds of a state are ranked, the lower one as direction 0, the upper one as direction 1: a
-node is ``direction * S + state``. Both are oriented to be lower bounds, so that one rule does for
+node is ``direction * S + state``. Both are oriented to be lower bounds, so one rule serves
 both. A step on which the players change places leads to the other direction. Nodes belong to a
 helper, for whom one good choice is enough, or to an opponent, all of whose choices must be good.
 
 The equation is oriented both ways: its `maximise`, (2, S), says whether the mover of a node is
 its helper, and its `constants`, (2, C), are what choices earn, without shares of the constant sum.
 
-The first look finds choices that keep bounds, and the misses of the others. Nothing rests on it, as
-what comes of it is checked; but what it says should be what the checker finds.
+The first look finds the choices that keep their bounds, and by how much the others miss them. No
+proof rests on it, as the checker repeats it; but it should find the same as the checker.
 """
 
 from __future__ import annotations
@@ -611,7 +611,7 @@ def look(
 ) -> None:
     """Find the choices that keep the bounds, as the checker's first look does, but compiled.
 
-    Nothing rests on it: what comes of it is checked.
+    No proof rests on it: its result is checked.
 
     Parameters
     ----------

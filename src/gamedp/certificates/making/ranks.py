@@ -1,8 +1,8 @@
 """Ranks of bounds: the numbers that the checker needs besides the bounds.
 
 A compiled twin of the checker's first look decides which choices keep a bound; from those, ranks
-are found by a few sweeps, or else by a breadth-first search backwards from where nothing is left to
-be shown.
+are found by a few sweeps, or else by a breadth-first search backwards from states that need no
+proof.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Bounds finer than doubles, which keep their inequalities where play lasts long.
 
 A bound that is rounded to a double misses its inequality by about a unit in its last place, and has
-to be lowered by that times the expected number of steps. Here bounds are sums of two doubles. How
-far each misses the sure value of its choice, is read off the checker's own comparison; to lower
-all by the expected sum of what is missed along one policy is one step of Newton's method, for a
-linear system that is solved by elimination without subtraction: rough numbers will do for it, as
-the next step corrects them.
+to be lowered by that times the expected number of steps. Here bounds are sums of two doubles. The
+checker's own comparison says how far each misses the certain value of its choice. Lowering all
+bounds by the expected sum of these misses along one policy is one step of Newton's method. Its
+linear system is solved by elimination without subtraction; rough numbers suffice, as the next step
+corrects them.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Refining:
                 missed = self.active & (short > 0)
                 if step >= signed and not missed.any():
                     return True
-                # What the comparison cannot tell apart changes with the bounds, a little.
+                # The precision of the comparison changes a little with the bounds.
                 share = GROWTH ** (step - signed) if step >= signed - 1 else 0.0
                 more = share * np.take_along_axis(self.extra, self.choices, axis=1)
                 wanted = self.active & np.isfinite(short) if step < signed else missed
@@ -404,7 +404,7 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
     high, rest = _two_sum(high, lost + parts[:, 1])
     below = np.where(rest < 0, np.nextafter(high, -np.inf), high)
     rest = np.where(rest < 0, np.maximum(np.nextafter((high - below) + rest, 0.0), 0.0), rest)
-    # Beyond the range of doubles, what was lost is no number; minus infinity is a bound.
+    # Beyond the range of doubles, the loss is NaN; minus infinity is a bound.
     known = np.isfinite(below)
     return np.stack([np.where(known, below, -np.inf), np.where(known, rest, 0.0)], axis=1)
 

@@ -1,9 +1,9 @@
 """Certificates of staged games, made from solutions.
 
-What a solver has proven need not pass the checker to the last digit: it rounds in another order.
-So bounds of a context are taken as they are, or as the checker finds them from those of the
-contexts that follow, whichever are wider. Contexts that lead to each other within a tier have
-weights, and bounds that are the farther apart, the greater the weight.
+Proven bounds need not pass the checker to the last digit: it rounds in another order. So the bounds
+of a context are the solver's, or those that the checker computes from the contexts that follow,
+whichever are wider. Contexts that lead to each other within a tier have weights; the greater the
+weight, the farther apart the bounds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MOST_DOUBLINGS = 40
 MOST_SWEEPS = 100_000
 """Largest number of sweeps over a tier to find weights."""
 
-ENOUGH = 4
+ENOUGH_SWEEPS = 4
 """Number of sweeps over a tier after which larger weights than needed are accepted."""
 
 MOST_POLISHING = 60
@@ -234,7 +234,7 @@ class _Certifying:
                 break
             # If one more sweep adds at most r < 1, the weights over 1 - r do what is asked of them.
             # Where r is close to 1, they are larger than they must be, and found soon.
-            if rise <= 0.5 or (rise < 1 and number >= ENOUGH and number.bit_count() == 1):
+            if rise <= 0.5 or (rise < 1 and number >= ENOUGH_SWEEPS and number.bit_count() == 1):
                 weights = self.weights[tiers.codes]
                 room = 1 - rise - ROOM * float(weights.max())
                 if room <= 0:

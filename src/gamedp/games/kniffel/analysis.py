@@ -16,7 +16,7 @@ from gamedp.games.kniffel.record import Record, RecordOfTwo
 
 @attrs.frozen
 class Decision:
-    """A decision that was made, beside the best one.
+    """A decision that was made, and the best one.
 
     Attributes
     ----------

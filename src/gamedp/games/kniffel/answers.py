@@ -33,7 +33,7 @@ from gamedp.games.kniffel.record import Record, Round
 from gamedp.games.kniffel.remainder import Remainder, Size, TooLargeError
 from gamedp.games.kniffel.rules import PRESETS, Kniffel, Sheet
 from gamedp.games.kniffel.targets import (
-    EARLY,
+    MIN_FREE_KEPT,
     ForPoints,
     Rest,
     Targets,
@@ -217,7 +217,7 @@ def _of_game(query: Query, common: dict[str, Any]) -> Asked:
         turn = last % players
     opponent = records[1 - turn].card if players == 2 else None
     if common["goal"] == "beat" and opponent is None:
-        refuse("one who plays alone has nobody to beat: players=2.")
+        refuse("with one player there is nobody to beat; set players=2.")
     return Asked(
         **common,
         situation=records[turn].situation,
@@ -277,7 +277,7 @@ def _number(query: Query, name: str, most: int, least: int = 0) -> int:
     return int(text)
 
 
-LONGEST = 20
+MAX_QUOTED = 20
 """Largest number of quoted characters of a field."""
 
 
@@ -323,11 +323,11 @@ def _check_card(card: list[str], language: str) -> None:
         refuse_in(language, "card", boxes=BOXES, count=len(card))
     for box, entry in enumerate(card):
         known = possible_entries()[box]
-        is_number = entry.isascii() and entry.isdecimal() and len(entry) <= LONGEST
+        is_number = entry.isascii() and entry.isdecimal() and len(entry) <= MAX_QUOTED
         if entry != "-" and not (is_number and int(entry) in known):
             allowed = spans(known).replace(" to ", WORDS[language]["refusals"]["to"])
             name = box_names(language)[box]
-            refuse_in(language, "entry", box=name, entry=entry[:LONGEST], known=allowed)
+            refuse_in(language, "entry", box=name, entry=entry[:MAX_QUOTED], known=allowed)
 
 
 def _check_throw(query: Query, boxes: list[str], language: str) -> None:
@@ -340,7 +340,7 @@ def _check_throw(query: Query, boxes: list[str], language: str) -> None:
         refuse_in(language, "full")
     dice = "".join(query.get("dice", "").split())
     if len(dice) != DICE or not set(dice) <= set("123456"):
-        refuse_in(language, "dice", dice=dice[:LONGEST], number=DICE, faces=FACES)
+        refuse_in(language, "dice", dice=dice[:MAX_QUOTED], number=DICE, faces=FACES)
 
 
 class _Sized(NamedTuple):
@@ -599,8 +599,8 @@ def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlo
     if asked.goal == "total" or opponent is None:
         worth, error = reaching(asked.total - card.entered(adviser.rules)), 0.0
     else:
-        goal, his = Opponent(opponent), opponent.sheet(adviser.rules)
-        to_come = _rest(shared, adviser, asked, his, 0)[his]
+        goal, sheet = Opponent(opponent), opponent.sheet(adviser.rules)
+        to_come = _rest(shared, adviser, asked, sheet, 0)[sheet]
         lead = card.entered(adviser.rules) - opponent.entered(adviser.rules)
         worth, error = beating(to_come, lead), to_come.relative_error
     play = ForPoints(adviser.solution, card.sheet(adviser.rules), rest, worth, error)
@@ -612,10 +612,10 @@ def _rest(shared: Shared, adviser: Adviser, asked: Asked, sheet: Sheet, entries:
     rules = adviser.rules
     key: Hashable = ("rest", rules.rules, sheet)
     find: Callable[..., Rest] = functools.partial(rest_after, adviser.solution, sheet)
-    if rules.tier(sheet) - entries >= EARLY:
+    if rules.tier(sheet) - entries >= MIN_FREE_KEPT:
         needed = EARLY_BYTES[rules.rules]
         if shared.bytes < needed:
-            refuse_in(asked.language, "memory", needed=needed // 1_000_000, boxes=EARLY - 1)
+            refuse_in(asked.language, "memory", needed=needed // 1_000_000, boxes=MIN_FREE_KEPT - 1)
         key, find = ("early", rules.rules), functools.partial(early_rest, adviser.solution)
 
     def work(progress: ProgressCallback) -> _Sized:
@@ -650,7 +650,7 @@ CLASSES = (0.2, 1.0, 5.0)
 
 
 def reported(record: Record, adviser: Adviser, language: str) -> dict[str, Any]:
-    """Return a player's decisions beside the best ones, and their losses.
+    """Return a player's decisions, the best ones, and the losses.
 
     Examples
     --------

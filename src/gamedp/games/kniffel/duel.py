@@ -1,13 +1,14 @@
 """Two players: how to win, which is not the same as maximising expected points.
 
-The opponent plays for points, as the solution of the game for one player does; so his final total
-has a distribution that does not depend on what I do. Three numbers describe my probability of
-winning:
+The opponent plays for points, as the solution of the game for one player does; so the
+opponent's final total has a distribution that does not depend on what I do. Three numbers describe
+my probability of winning:
 
 * a policy that ignores the opponent's throws can maximise the expected probability that my final
-  total beats his: this is the basis of the advice, and a lower bound of the best probability;
-* if I knew his final total beforehand, playing for exactly that target would be optimal: an upper
-  bound;
+  total beats the opponent's: this is the basis of the advice, and a lower bound of the best
+  probability;
+* if I knew the opponent's final total beforehand, playing for exactly that target would be optimal:
+  an upper bound;
 * when few boxes are free, the last rounds can be solved exactly, against an opponent who plays for
   points, or to win. The first of these lies between the two bounds.
 
@@ -49,7 +50,7 @@ from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.targets import ForTotal, PointsForTotal, Targets
 
 MY_ENDS = 250
-"""Approximate number of ways in which a turn ends; the results of his turns are as many again."""
+"""Approximate number of ways in which a turn ends; the opponent's turns have as many again."""
 
 
 def _a_probability(_duel: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -69,11 +70,11 @@ class Duel:
     sheet, opponent_sheet : Sheet
         The parts of both cards that matter.
     lead : int
-        My points minus his, without bonuses for the upper part.
+        My points minus the opponent's, without bonuses for the upper part.
     draw : float
         The value of a draw; a victory counts 1.
     solution : gamedp.StagedSolution, optional
-        The solution of the rules, by which he plays. It is computed if not given.
+        The solution of the rules, by which the opponent plays. It is computed if not given.
     max_contexts : float
         The largest number of contexts of a table.
     compile, progress
@@ -82,8 +83,8 @@ class Duel:
     Examples
     --------
     >>> mine = Card.of("- 8 9 16 15 - 15 9 25 30 40 - 20")
-    >>> his = Card.of("3 8 - 16 15 24 - 9 25 30 40 0 -")
-    >>> duel = Duel.of(mine, his)
+    >>> other = Card.of("3 8 - 16 15 24 - 9 25 30 40 0 -")
+    >>> duel = Duel.of(mine, other)
     >>> print(f"{duel.lower:.4f} to {duel.upper:.4f}")
     0.1238 to 0.1325
     >>> print(duel.best("11266", 2).name(), duel.best("11266", 3).name())
@@ -125,7 +126,7 @@ class Duel:
 
     @cached_property
     def opponent(self) -> Any:
-        """The distribution of his remaining points, the bonus for his upper part included."""
+        """The distribution of the opponent's remaining points, upper bonus included."""
         return gamedp.stages.distribution(self.solution, self.opponent_sheet)
 
     @cached_property
@@ -148,7 +149,7 @@ class Duel:
         return gamedp.solve(game, tolerance=tolerance, compile=self.compile, progress=self.progress)
 
     def _worth(self, ahead: int) -> float:
-        """Return my probability of winning if I am ahead before his remaining points."""
+        """Return my probability of winning by my lead before the opponent's remaining points."""
         exactly = self.opponent.probability(ahead)
         return 1.0 - float(self.opponent.at_least(ahead)) + self.draw * float(exactly)
 
@@ -164,24 +165,24 @@ class Duel:
 
     @property
     def lower(self) -> float:
-        """The probability reached by a policy that ignores his future throws; a lower bound."""
+        """The probability when the opponent's throws to come are ignored; a lower bound."""
         return max(float(self._solved.bounds()[0]) - self._slack, 0.0)
 
     @cached_property
     def upper(self) -> float:
-        """The probability if his final total were known beforehand; an upper bound."""
+        """The probability if the opponent's final total were known; an upper bound."""
         known = self.opponent.expectation(lambda total: self._targets.bounds(total)[1])
         return min(float(known) + self._slack, 1.0)
 
     @cached_property
     def _slack(self) -> float:
-        """The largest error of a number by the rounding of his probabilities, or of their sum."""
+        """The largest error of a number: the opponent's probabilities and their sum are rounded."""
         # The value of a final total has two of them, and few operations in addition.
         return 2 * float(self.opponent.relative_error) + 2.0**-50
 
     @cached_property
     def _targets(self) -> Targets:
-        """The best probabilities for each of his final totals."""
+        """The best probabilities for each final total of the opponent."""
         return Targets(
             self.rules,
             self.sheet,
@@ -210,8 +211,8 @@ class Duel:
         number : int
             The number of the throw in the turn, from 1.
         clairvoyant : bool
-            Whether the upper bound of each is the probability after it if his final total were
-            known, as for :attr:`upper`; otherwise it is that of play as advised.
+            Whether the upper bound of each is the probability after it if the opponent's final
+            total were known, as for :attr:`upper`; otherwise it is that of play as advised.
 
         Raises
         ------
@@ -235,7 +236,7 @@ class Duel:
         )
 
     def _clairvoyant(self, dice: str | tuple[int, ...], number: int) -> dict[Any, float]:
-        """Return the probability after each decision if his final total were known."""
+        """Return the probability after each decision if the opponent's final total were known."""
         targets = self._targets
         parts: dict[Any, list[float]] = defaultdict(list)
         sure = []
@@ -265,7 +266,7 @@ class Duel:
         ----------
         opponent_goal : {"points", "victory"}
         opponent_to_move : bool
-            Whether the next turn is his.
+            Whether the next turn is the opponent's.
         max_contexts : float, optional
             The largest number of contexts of this table; that of the class if not given.
 
@@ -275,7 +276,7 @@ class Duel:
             If too many boxes are free: a :class:`gamedp.errors.InvalidParameterError`.
         """
         if opponent_goal not in {"points", "victory"}:
-            refuse(f'he plays for "points" or "victory", not for {shown(opponent_goal)}.')
+            refuse(f'opponent_goal must be "points" or "victory", not {shown(opponent_goal)}.')
         most = self.max_contexts if max_contexts is None else max_contexts
         game = self._last_rounds(opponent_goal, opponent_to_move, most)
         key = opponent_goal, opponent_to_move
@@ -286,28 +287,28 @@ class Duel:
     def _last_rounds(self, goal: str, opponent_to_move: bool, max_contexts: float) -> LastRounds:
         """Return the game of the remaining rounds; raise TooLargeError as :meth:`endgame` does."""
         rules, sheet, opponent = self.rules, self.sheet, self.opponent_sheet
-        my, his = Remainder.of(rules, sheet), Remainder.of(rules, opponent)
-        leads = -my.most - 1, his.most + 1
-        moves = 1 if (opponent_to_move or len(my.masks) == 1) and len(his.masks) > 1 else 0
+        mine, theirs = Remainder.of(rules, sheet), Remainder.of(rules, opponent)
+        leads = -mine.most - 1, theirs.most + 1
+        moves = 1 if (opponent_to_move or len(mine.masks) == 1) and len(theirs.masks) > 1 else 0
         lead = min(max(self.lead, leads[0]), leads[1])
         start = Standing(moves, lead, sheet.upper, 0, sheet.bonus, 0, 0, 0)
         shared = {
             **attrs.asdict(rules, recurse=False),
             "draw": float(self.draw),
             "leads": leads,
-            **my.fields(),
+            **mine.fields(),
         }
-        rows = 2 * (leads[1] - leads[0] + 1) * my.num_sheets
+        rows = 2 * (leads[1] - leads[0] + 1) * mine.num_sheets
         words = "the last rounds of these two cards, solved exactly, take a table of"
         if goal == "victory":
-            check_size(Size(rows * his.num_sheets), max_contexts, words)
+            check_size(Size(rows * theirs.num_sheets), max_contexts, words)
             start = start._replace(opponent_upper=opponent.upper, opponent_bonus=opponent.bonus)
-            theirs = {f"opponent_{name}": value for name, value in his.fields().items()}
-            game: LastRounds = AgainstOpponent(**shared, start=start, **theirs)
+            fields = {f"opponent_{name}": value for name, value in theirs.fields().items()}
+            game: LastRounds = AgainstOpponent(**shared, start=start, **fields)
         else:
-            # The number of sheets he may reach is known only from his results, which take a while
-            # to compute.
-            least = Size(rows * len(his.masks))
+            # The number of sheets that the opponent may reach is known only from the results of the
+            # turns, which take a while to compute.
+            least = Size(rows * len(theirs.masks))
             check_size(least, max(max_contexts, MOST_CONTEXTS), f"{words} at least")
             results, free = _results(rules, opponent, self.solution)
             size = Size(rows * len(free), 1 + len(results[1]) / MY_ENDS)
@@ -320,9 +321,9 @@ class Duel:
 def _results(
     rules: Kniffel, first: Sheet, solution: Any
 ) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
-    """Return the results of his turns, and the number of free boxes on each of his sheets.
+    """Return the results of the opponent's turns, and each sheet's number of free boxes.
 
-    The bonus for the upper part is included in the points of the turn that fills his last box.
+    The bonus for the upper part is included in the points of the turn that fills the last box.
     """
     sheets = [first]
     numbers = {first: 0}

@@ -25,7 +25,7 @@ from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Compile
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 
-KEPT = 256
+CACHED_SHEETS = 256
 """Number of sheets whose turns are cached while positions are drawn: all games begin with the same
 one."""
 
@@ -42,10 +42,10 @@ class Gain:
         The seed of the positions.
     exact : bool
         Whether each decision takes both cards into account, as in :meth:`Duel.endgame`; otherwise
-        play is that of :attr:`Duel.lower`, which ignores his future throws.
+        play is that of :attr:`Duel.lower`, which ignores the opponent's throws to come.
     for_points : (n,) float64
         The probability that a player for points wins against another, in each position; a draw
-        counts as half. It is my turn or his with the same probability.
+        counts as half. It is either player's turn with the same probability.
     to_win : (n,) float64
         The same for a player who plays to win.
     error : float
@@ -124,8 +124,8 @@ def gain(
         The same seed gives the same positions.
     exact : bool
         Whether each decision takes both cards into account; with more than three free boxes this
-        takes a long time, and much memory. Otherwise, the result is that of play that ignores his
-        future throws.
+        takes a long time, and much memory. Otherwise, the result is that of play that ignores
+        the opponent's throws to come.
     rules : Kniffel, optional
         Those of the article if not given.
     solution : gamedp.StagedSolution, optional
@@ -160,8 +160,8 @@ def gain(
         )
         low, high = _winning(duel, exact=exact)
         to_win, off = (low + high) / 2, (high - low) / 2
-        # The winning probability of a player for points uses two distributions, his twice, and few
-        # further operations. That of playing to win uses his as well.
+        # The winning probability of a player for points uses two distributions, the opponent's
+        # twice, and few further operations. That of playing to win uses the opponent's as well.
         off += 4 * float(duel.opponent.relative_error) + float(duel.own.relative_error) + 2.0**-48
         found.append((duel.for_points, to_win, off))
     for_points, wins, errors = np.array(found).T
@@ -192,7 +192,7 @@ class _Drawn:
 
     def __init__(self, rules: Kniffel, solution: Any, rng: np.random.Generator) -> None:
         self._rules, self._rng = rules, rng
-        self._ends = functools.lru_cache(KEPT)(
+        self._ends = functools.lru_cache(CACHED_SHEETS)(
             functools.partial(gamedp.stages.end_probabilities, solution)
         )
 

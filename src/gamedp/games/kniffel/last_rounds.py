@@ -1,7 +1,7 @@
 """The last rounds of two players, solved exactly: each decision takes both cards into account.
 
 They take turns until both cards are full; then the higher total wins. The opponent either plays for
-points, whatever happens, or for his own victory. A table over both cards is small enough only when
+points, whatever happens, or to win. A table over both cards is small enough only when
 few boxes are free: about two or three on each.
 """
 
@@ -31,8 +31,8 @@ class Play(NamedTuple):
     turn : Turn
         The position in that turn.
     sheet, following, points : int
-        If only the result of his turn is known, the numbers of his sheet before and after it, and
-        the points he has earned; otherwise 0.
+        If only the result of the opponent's turn is known, the numbers of the opponent's sheet
+        before and after it, and the points earned; otherwise 0.
     """
 
     mover: int
@@ -88,29 +88,30 @@ class EitherTurn(KniffelTurn):
 
     def action_name(self, state: Any, action: int) -> str:
         if state.mover == WAITING:
-            return "his turn" if action else "my turn"
+            return "the opponent's turn" if action else "my turn"
         return KniffelTurn.action_name(self, state.turn, action)
 
     def render(self, state: Any) -> str:
         if state.mover == WAITING:
             return "before the turn"
         words = KniffelTurn.render(self, state.turn)
-        return f"{'his' if state.mover == OPPONENT else 'my'} turn, {words}"
+        whose = "the opponent's" if state.mover == OPPONENT else "my"
+        return f"{whose} turn, {words}"
 
 
 @attrs.frozen(eq=False, kw_only=True)
 class MyTurnOrResult(EitherTurn):
-    """My turn, or the result of his, which is random: he ignores my card.
+    """My turn, or the random result of the opponent's, who ignores my card.
 
     Parameters
     ----------
     offsets : (H+1,) int64
-        The results of a turn that begins with his sheet h are ``offsets[h] .. offsets[h+1] - 1``.
+        The results of a turn that begins with the sheet h are ``offsets[h] .. offsets[h+1] - 1``.
     probabilities : (R,) float64
     followings : (R,) int64
-        The number of his sheet after it.
+        The number of the opponent's sheet after it.
     earned : (R,) int64
-        His points.
+        The points earned.
     """
 
     offsets: NDArray[np.int64] = attrs.field(repr=False)
@@ -154,7 +155,7 @@ class MyTurnOrResult(EitherTurn):
 
     def render(self, state: Any) -> str:
         if state.mover == OPPONENT:
-            return f"he has earned {state.points}"
+            return f"the opponent has earned {state.points}"
         return EitherTurn.render(self, state)
 
 
@@ -164,9 +165,9 @@ class Standing(NamedTuple):
     Attributes
     ----------
     opponent_to_move : int
-        1 if the next turn is his.
+        1 if the next turn is the opponent's.
     lead : int
-        My points minus his, without the bonuses for upper parts that are still to be paid.
+        My points minus the opponent's, without the bonuses for upper parts still to be paid.
     upper, boxes, bonus : int
         My sheet, as in :class:`RestOfCard`.
     opponent_upper, opponent_boxes, opponent_bonus : int

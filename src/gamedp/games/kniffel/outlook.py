@@ -16,12 +16,12 @@ from gamedp.games.kniffel.remainder import Size, TooLargeError
 from gamedp.games.kniffel.targets import ForPoints, Targets
 
 SMALL_TABLE = 1_500_000
-"""Largest number of contexts for which the last rounds are solved exactly without a request: some
-seconds."""
+"""Largest number of contexts for which the last rounds are solved exactly without a request: this
+takes some seconds."""
 
 MOST_FREE = 8
-"""Largest number of the opponent's free boxes for which that is tried: more take longer for his
-turns alone."""
+"""Largest number of the opponent's free boxes for which that is tried: with more, the
+opponent's turns alone take longer."""
 
 
 @attrs.frozen
@@ -32,9 +32,9 @@ class Opponent:
     ----------
     card : Card
     plays_for : {"points", "victory"}
-        His goal: the most expected points in any case, or to win.
+        The opponent's goal: the most expected points in any case, or to win.
     is_next : bool
-        Whether the next turn is his.
+        Whether the next turn is the opponent's.
     draw : float
         The value of a draw for me; a victory counts 1.
     """
@@ -162,13 +162,13 @@ def outlook_against(
     Examples
     --------
     >>> mine = Situation.of("- 8 9 16 15 18 15 9 25 30 40 0 20 2 11266")
-    >>> his = Opponent(Card.of("3 8 9 16 15 18 17 9 25 30 40 0 -"))
-    >>> found = outlook_against(Adviser.of(), mine, his)
+    >>> other = Opponent(Card.of("3 8 9 16 15 18 17 9 25 30 40 0 -"))
+    >>> found = outlook_against(Adviser.of(), mine, other)
     >>> print(found.exact, found.best.name(), f"{found.value:.4f}")
     True 11 0.0...
     """
     if situation.number > 0 and opponent.is_next:
-        refuse("after a throw of mine the turn is mine; the next one is his before it only.")
+        refuse("is_next is for a situation before my first throw: after a throw, the turn is mine.")
     adviser.expectation(situation)  # reports what is wrong with the situation
     if duel is None:
         duel = duel_of(adviser, situation.card, opponent, **options)

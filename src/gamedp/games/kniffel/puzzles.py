@@ -92,7 +92,7 @@ def puzzles(adviser: Adviser, *, progress: ProgressCallback | None = None) -> li
 
 
 def _gap(options: Sequence[Option]) -> float:
-    """Return what any other decision than the first loses at least, rounded down; 0 without one."""
+    """Return the least loss of any other decision, rounded down; 0 if there is none."""
     if len(options) < 2:
         return 0.0
     gap = options[0].lower - max(option.upper for option in options[1:])

@@ -106,7 +106,7 @@ class SavedGame:
 
     @classmethod
     def of_lines(cls, head: dict[str, Any], rounds: list[dict[str, Any]]) -> Self:
-        """Return the game of some lines; raise some error of lookup or type if it is none."""
+        """Return the game of some lines; raise some error of lookup or type if they are not one."""
         raise NotImplementedError  # likewise
 
 

@@ -173,7 +173,7 @@ def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") ->
 
 
 def _cards(adviser: Adviser, outlook: Outlook, language: str) -> str:
-    """Return a drawing of the card, with the opponent's beside it if there is one."""
+    """Return a drawing of the card, next to the opponent's if there is one."""
     card, goal = outlook.situation.card, outlook.goal
     if not isinstance(goal, Opponent):
         return card.render(language, adviser.expectation(Situation(card)).value)
@@ -191,13 +191,13 @@ def side_by_side(
     cards, heads : sequences of two Card, two str
     language : {"de", "en"}
     """
-    mine, his = (
+    left, right = (
         card.render(language, adviser.expectation(Situation(card)).value).splitlines()
         for card in cards
     )
-    lines = [(f" {heads[0]}", f" {heads[1]}"), *zip_longest(mine, his, fillvalue="")]
-    width = max(map(len, mine))
-    return "\n".join(f"{left:<{width}}   {right}".rstrip() for left, right in lines)
+    lines = [(f" {heads[0]}", f" {heads[1]}"), *zip_longest(left, right, fillvalue="")]
+    width = max(map(len, left))
+    return "\n".join(f"{one:<{width}}   {other}".rstrip() for one, other in lines)
 
 
 def winning_in_words(outlook: Outlook, language: str) -> str:

@@ -175,7 +175,7 @@ class Targets:
         return self.options(dice, number, total=total)[0]
 
 
-EARLY = 10
+MIN_FREE_KEPT = 10
 """Least number of free boxes of the sheets that are kept."""
 
 
@@ -184,24 +184,24 @@ Rest: TypeAlias = dict[Sheet, Any]
 
 
 def early_rest(solution: Any, *, progress: ProgressCallback | None = None) -> Rest:
-    """Return the remaining points from every reachable sheet with `EARLY` free boxes."""
+    """Return the remaining points from each reachable sheet with `MIN_FREE_KEPT` free."""
     rules: Kniffel = solution.model.rules.game
     sheets = [Card().sheet(rules)]
     known = set(sheets)
     for sheet in sheets:  # grows during the iteration
-        if rules.tier(sheet) > EARLY:
+        if rules.tier(sheet) > MIN_FREE_KEPT:
             after = [each for each in _following(solution, sheet) if each not in known]
             known.update(after)
             sheets += after
-    return _found(solution, sheets, progress)
+    return _find_rest(solution, sheets, progress)
 
 
 def rest_after(solution: Any, sheet: Sheet, *, progress: ProgressCallback | None = None) -> Rest:
     """Return the remaining points from a sheet, and from each sheet after a turn."""
-    return _found(solution, [sheet, *_following(solution, sheet)], progress)
+    return _find_rest(solution, [sheet, *_following(solution, sheet)], progress)
 
 
-def _found(solution: Any, sheets: list[Sheet], progress: ProgressCallback | None) -> Rest:
+def _find_rest(solution: Any, sheets: list[Sheet], progress: ProgressCallback | None) -> Rest:
     found = gamedp.stages.distributions(solution, sheets, progress=progress)
     return dict(zip(sheets, found, strict=True))
 
@@ -424,22 +424,23 @@ def reaching(missing: int) -> Worth:
     return lambda points: (points >= missing).astype(np.float64)
 
 
-def beating(his: Any, lead: int, draw: float = 0.5) -> Worth:
+def beating(remaining: Any, lead: int, draw: float = 0.5) -> Worth:
     """Return the value of points against an opponent with a distribution of remaining points.
 
     Parameters
     ----------
-    his : gamedp.stages.Distribution
+    remaining : gamedp.stages.Distribution
+        The opponent's remaining points.
     lead : int
-        My points minus his, without the bonuses for upper parts.
+        My points minus the opponent's, without the bonuses for upper parts.
     draw : float
         The value of a draw; a victory counts 1.
     """
-    below = np.concatenate([[0.0], np.cumsum(his.probabilities)])
+    below = np.concatenate([[0.0], np.cumsum(remaining.probabilities)])
 
     def worth(points: NDArray[np.int64]) -> NDArray[np.float64]:
-        less = below[np.searchsorted(his.totals, lead + points, "left")]
-        no_more = below[np.searchsorted(his.totals, lead + points, "right")]
+        less = below[np.searchsorted(remaining.totals, lead + points, "left")]
+        no_more = below[np.searchsorted(remaining.totals, lead + points, "right")]
         won: NDArray[np.float64] = (1 - draw) * less + draw * no_more
         return won
 

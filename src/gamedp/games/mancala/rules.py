@@ -788,7 +788,7 @@ class Mancala:
 
 @attrs.define
 class _Sowing:
-    """A move in lists instead of packed integers, told stone by stone.
+    """A move in lists instead of packed integers, described stone by stone.
 
     Attributes
     ----------

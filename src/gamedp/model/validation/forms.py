@@ -206,7 +206,7 @@ def check_names(model: Any) -> None:
     names, labels = model.action_names, model.action_labels
     for name in (*names, *model.variables):
         if not isinstance(name, str):
-            message = f"{shown(name)} is no name of an action or a variable; it must be a text."
+            message = f"{shown(name)} cannot name an action or a variable; it must be a text."
             raise InvalidModelError(message)
     bad = (labels < 0) | (labels >= len(names)) if names else np.zeros(0, np.bool_)
     if bad.any():

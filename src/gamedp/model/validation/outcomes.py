@@ -1,4 +1,4 @@
-"""Outcomes of choices: their probabilities brought to a sum of 1, and checked."""
+"""Outcomes of choices: their probabilities checked, and scaled to a sum of 1."""
 
 from __future__ import annotations
 

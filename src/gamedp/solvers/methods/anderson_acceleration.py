@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.arrays import Floats
 
 
-ENOUGH = 0.9
+MAX_MIXED_CHANGE = 0.9
 """Largest factor by which a mix may leave the change of the next sweep."""
 
 
@@ -89,12 +89,12 @@ class _Mixing:
         self.reach = reach  # a mix may be away by this many times the last change
         self.results: list[Floats] = []
         self.changes: list[Floats] = []
-        self.plain: Floats | None = None  # the result to return to if the mix is no good
+        self.plain: Floats | None = None  # the result to return to if the mix is worse
         self.last_change = np.inf
 
     def after(self, before: Floats, result: Floats, change: float) -> tuple[Floats, float]:
         """Return the values to continue from after a sweep, and how much that sweep changed."""
-        if self.plain is not None and not change <= ENOUGH * self.last_change:
+        if self.plain is not None and not change <= MAX_MIXED_CHANGE * self.last_change:
             plain, self.plain = self.plain, None
             self.results.clear()
             self.changes.clear()

@@ -21,7 +21,7 @@ from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.run import Answer, Run, sweep_horizon
+from gamedp.solvers.tools.run import Run, RunEnd, sweep_horizon
 from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ class ExactPolicyIteration(PreparingSolver):
     The initial policy is found in doubles; it usually is the best one already. Then the linear
     system of a policy is solved in rational numbers, component by component, and the policy is
     replaced where another choice is strictly better, until none is. With two opponents, each policy
-    of one player is evaluated against the other's best answer, even if each of them can keep
-    play from ending (as in :class:`StrategyIteration`). Nothing is rounded, so nothing is close:
-    ties are ties, and no policy recurs. Long-run averages are supported for one player: a
-    policy is improved by its gains, and where none rises by its biases [2]_.
+    of one player is evaluated against the other's best answer, even if each of them can keep play
+    from ending (as in :class:`StrategyIteration`). Nothing is rounded, so ties are exact, and no
+    policy recurs. Long-run averages are supported for one player: a policy is improved by its
+    gains, and where none rises by its biases [2]_.
 
     The solution has the rationals, `exact`. Its bounds are the two doubles next to each, equal
     if it is a double. They hold for exactly these numbers: probabilities, rewards and payoffs are
@@ -127,7 +127,7 @@ class ExactPolicyIteration(PreparingSolver):
             stored = prepare(attrs.evolve(problem, model=model))
 
         @functools.cache
-        def rough() -> Answer:
+        def rough() -> RunEnd:
             return _solved_in_doubles(stored, tolerance, work.seconds_left())
 
         work = Work(
@@ -176,7 +176,7 @@ class ExactPolicyIteration(PreparingSolver):
             seconds=reporter.seconds,
             exact=True,
         )
-        # No finer bounds are possible, and the exact values are known: this is no error.
+        # No finer bounds are possible, and the exact values are known: this is not an error.
         close = width_of(numbers[1], numbers[2]) <= tolerance
         status = Status.SOLVED if close else Status.ROUNDING
         return attrs.evolve(
@@ -190,7 +190,7 @@ class ExactPolicyIteration(PreparingSolver):
         )
 
 
-def _solved_in_doubles(prepared: Prepared, tolerance: float, max_seconds: float) -> Answer:
+def _solved_in_doubles(prepared: Prepared, tolerance: float, max_seconds: float) -> RunEnd:
     """Return the answer in doubles, as far as it goes; of averages, the range of the rewards."""
     problem = prepared.problem
     model, objective = problem.model, problem.objective
@@ -204,7 +204,7 @@ def _solved_in_doubles(prepared: Prepared, tolerance: float, max_seconds: float)
         upper = np.full(model.num_states, rewards.max())
         policy = np.where(np.diff(model.choice_offsets) > 0, model.choice_offsets[:-1], -1)
         middle = lower + 0.5 * (upper - lower)
-        return Answer(middle, lower, upper, policy, Status.SWEEP_LIMIT, 0)
+        return RunEnd(middle, lower, upper, policy, Status.SWEEP_LIMIT, 0)
     opponents = prepared.opponents
     assert isinstance(opponents, Opponents)  # noqa: S101 - settled
     reporter = Reporter(None, "solve")

@@ -15,7 +15,7 @@ from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
-USUAL = 20
+USUAL_SWEEPS = 20
 """Number of sweeps along the policy of a component between two improvements."""
 
 MAX_EVALUATION_SWEEPS = 1000
@@ -97,7 +97,7 @@ class ModifiedPolicyIteration(SweepingSolver):
 
     def _solve_one(self, run: Run, number: int) -> None:
         start, stop = run.component(number)
-        patience = _SweepNumber(USUAL if self.inner_sweeps is None else self.inner_sweeps)
+        patience = _SweepNumber(USUAL_SWEEPS if self.inner_sweeps is None else self.inner_sweeps)
         answers = _has_opponents(run)
 
         def improve_and_follow(threshold: float) -> float:

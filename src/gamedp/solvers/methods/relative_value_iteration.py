@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MAX_STATES_IN_KERNEL = 1 << 14
 """Largest number of states of an end component swept within a kernel; others sweep by sweep."""
 
-QUICK = 128
+MAX_QUICK_SWEEPS = 128
 """Sweeps after which a small end component is considered slow to mix."""
 
 SWEEPS_BEFORE_ATTEMPT = 512
@@ -150,7 +150,7 @@ class _GainSearch:
                 min(total, number + END_COMPONENTS),
                 self.parts.offsets,
                 MAX_STATES_IN_KERNEL,
-                1 if late else min(QUICK, self.solver.max_sweeps),
+                1 if late else min(MAX_QUICK_SWEEPS, self.solver.max_sweeps),
                 np.inf if late else self.allowed,
                 self.parts.equation,
                 self.values,

@@ -59,7 +59,7 @@ def solve_by_components(
     allowed = run.share
     sizes = len(run.values), len(run.equation.constants), len(graph.successors)
     most = sizes[1]
-    if most > INITIAL_CHOICES:  # else there is room for all of them at once
+    if most > INITIAL_CHOICES:  # else there is room for all of them
         counts = graph.choice_offsets[1:] - graph.choice_offsets[:-1]
         most = int(counts.max())
     scratch = np.empty((2, most))
@@ -194,7 +194,7 @@ SWEEPS_BEFORE_ANOTHER_WAY = 4096
 """Sweeps over a small component before another way is tried."""
 SWEEPS_OF_WEIGHTS = 1000
 """Largest number of sweeps over the weights of a component."""
-CHEAP = 8
+DENSE_TERMS_PER_TRANSITION = 8
 """Terms of a dense matrix handled in the time of one transition of a sweep."""
 
 
@@ -488,7 +488,7 @@ class Component:
     def _may_be_dense(self, work: float) -> bool:
         """Return whether elimination in a dense matrix is as fast as visiting some transitions."""
         rows = self.size * (2 if self.who == component_sweeps.SWAPS else 1)
-        return rows <= MAX_DENSE_STATES and rows**3 / 3 <= CHEAP * work
+        return rows <= MAX_DENSE_STATES and rows**3 / 3 <= DENSE_TERMS_PER_TRANSITION * work
 
     def _settle_densely(self) -> float:
         run = self.run

@@ -1,12 +1,12 @@
 """Endless play: its value, to which payoffs are shifted; and players who can force an end.
 
-If all is paid at the end, let the value of endless play be d. Subtract d from every payoff, and 2 d
-from the constant sum: then the value of every pair of policies falls by d, and that of endless play
-is 0, which is the problem that solvers know.
+If payoffs are paid at the end only, let the value of endless play be d. Subtract d from every
+payoff, and 2 d from the constant sum: then the value of every pair of policies falls by d, and that
+of endless play is 0, which is the problem that solvers know.
 
 In many games that could go on for ever, no player wants that, whatever d is: in Pig, both players
 might hold with nothing to hold, again and again, but either would do better to roll. Bellman's
-equation is then solved as if play surely ended. That is no proof yet: the error bounds (as in
+equation is then solved as if play surely ended. That is not a proof yet: the error bounds (as in
 :mod:`gamedp.bellman.residuals`) are for models in which all policies are proper. But fix the
 maximiser's policy that was found, and let the minimiser choose. If the graph of that model has no
 end component, all play ends there, whatever the minimiser does. The lower bound of the values v,

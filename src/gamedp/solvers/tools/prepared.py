@@ -40,7 +40,7 @@ from gamedp.solvers.request import (
 )
 from gamedp.solvers.tools.opponents import Opponents, find_opponents
 from gamedp.solvers.tools.policies import improve_policies
-from gamedp.solvers.tools.run import Answer, Components, DepthFirstResult, Run, check_range, widened
+from gamedp.solvers.tools.run import Components, DepthFirstResult, Run, RunEnd, check_range, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -415,7 +415,7 @@ def _decided(
     )
 
 
-def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Answer:
+def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> RunEnd:
     """Solve a problem as :class:`gamedp.solvers.PolicyIteration` does, as far as possible.
 
     Parameters
@@ -438,7 +438,7 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Ans
     try:
         prepared.decide(limit)
     except OutOfTimeError:
-        return Answer.unknown(problem.model)
+        return RunEnd.unknown(problem.model)
     support = prepared.support_of_proper()
     if not support:
         message = f"PolicyIteration {support.reason}"

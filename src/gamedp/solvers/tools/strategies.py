@@ -12,7 +12,7 @@ from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import TINY, UNIT
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import solve_process
-from gamedp.solvers.tools.run import Answer
+from gamedp.solvers.tools.run import RunEnd
 
 if TYPE_CHECKING:
     from gamedp.model.problem import Problem
@@ -34,7 +34,7 @@ def improve_strategies(
     *,
     max_policies: int = MOST_POLICIES,
     max_seconds: float = float("inf"),
-) -> Answer:
+) -> RunEnd:
     """Improve policies of one side until the bounds are close, or a limit is reached.
 
     Parameters
@@ -60,7 +60,7 @@ def improve_strategies(
     status = search.status
     if status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
         status = Status.ROUNDING
-    return Answer(middle_of(lower, upper), lower, upper, policy, status, search.sweeps)
+    return RunEnd(middle_of(lower, upper), lower, upper, policy, status, search.sweeps)
 
 
 def middle_of(lower: Floats, upper: Floats) -> Floats:
@@ -193,7 +193,7 @@ class _StrategySearch:
     def _better(self, policy: Integers, answer: _PolicyBounds) -> Integers:
         """Return the policy with choices that are certainly better in place of its own."""
         results, slack = self._results(answer.least)
-        with np.errstate(invalid="ignore"):  # an infinite value that stays infinite is no gain
+        with np.errstate(invalid="ignore"):  # an infinite value that stays infinite is not a gain
             gains = results - slack - answer.most[self.owners]
         gains[~(self.improves & (gains > 0))] = 0.0
         best = np.zeros(len(policy))

@@ -38,7 +38,7 @@ from gamedp.solvers.tools.end_components import (
     ragged,
 )
 from gamedp.solvers.tools.policies import improve_policies
-from gamedp.solvers.tools.run import Answer, Run
+from gamedp.solvers.tools.run import Run, RunEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,7 +243,7 @@ class Ways:
         )
         return Found(low, high, exits, Status.SOLVED) if close else None
 
-    def _solved(self, gains: Floats, tolerance: float, seconds: float, max_sweeps: int) -> Answer:
+    def _solved(self, gains: Floats, tolerance: float, seconds: float, max_sweeps: int) -> RunEnd:
         """Return the value of staying in the best component, for given gains of each; (K,)."""
         payoffs = np.zeros(len(self.skeleton.terminals))
         payoffs[len(payoffs) - len(gains) :] = gains
@@ -414,7 +414,7 @@ FEW_SWEEPS = 1000
 
 def solved_total(
     model: Model, tolerance: float, seconds: float, max_sweeps: int = 1_000_000
-) -> Answer:
+) -> RunEnd:
     """Return the total of a model in which all play ends, as far as it was found.
 
     By sweeps, if few of them suffice; otherwise by linear systems if these are easy, for the values
@@ -439,7 +439,7 @@ def solved_total(
         solved = direct.answer(proven=problem.is_proper)
         if solved.width <= swept.width:
             return solved
-    # It is not for lack of sweeps that these bounds are no closer.
+    # More sweeps would not bring these bounds closer.
     return attrs.evolve(swept, status=Status.ROUNDING)
 
 

@@ -243,7 +243,7 @@ class ForwardPass:
             first, last = program.choice_offsets[place : place + 2].tolist()
             if choices[place] < 0:
                 is_free = last - first > 1
-                asked = self._asked(context, self.unfolded.inner[place]) if is_free else 0
+                asked = self._choice_at(context, self.unfolded.inner[place]) if is_free else 0
                 choices[place] = first + asked
             begin, end = program.transition_offsets[choices[place] : choices[place] + 2].tolist()
             shift = int(nodes.firsts[node]) - int(program.transition_offsets[first])
@@ -260,7 +260,7 @@ class ForwardPass:
             )
             raise InvalidModelError(message)
 
-    def _asked(self, context: Any, index: int) -> int:
+    def _choice_at(self, context: Any, index: int) -> int:
         """Return the choice that the policy takes in a state of the stage."""
         assert self.policy is not None  # noqa: S101 - for the type checker
         stage = self.model.stage
@@ -432,7 +432,7 @@ class Layer:
 
 
 def _check_room(wanted: int) -> None:
-    """Refuse to make room for so many totals."""
+    """Refuse too many totals."""
     if wanted > MOST_TOTALS:
         message = (
             f"the contexts of one tier have {wanted:,} totals from the least of each to its "
@@ -443,7 +443,7 @@ def _check_room(wanted: int) -> None:
 
 
 TOO_LARGE = 2**53
-"""A total must be smaller, without its sign: from here on, floats are not told from neighbours."""
+"""Bound of a total's absolute value: from here on, floats do not hold all integers."""
 
 MOST_NODES = 1_000_000
 """More are not unfolded: half a gigabyte."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-LOST = 1e-300
+MAX_UNDERFLOW = 1e-300
 """Upper bound of what all probabilities lose to underflow: 2**-1075 with each product."""
 
 SHOWN = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
@@ -100,7 +100,7 @@ class Distribution:
     def mean_error(self) -> float:
         """The error bound of the mean."""
         largest = 2.0**63  # of totals, those that are left out among them
-        return (self.relative_error + 4 * UNIT) * self.expectation(abs) + LOST * largest
+        return (self.relative_error + 4 * UNIT) * self.expectation(abs) + MAX_UNDERFLOW * largest
 
     @property
     def standard_deviation(self) -> float:

@@ -52,8 +52,8 @@ class Inventory(_LongRun):
 
     The example of M. Puterman, "Markov Decision Processes", Wiley 1994, section 3.2.2: an order
     costs 4 and 2 a piece, a piece kept for a month 1, and one sold brings 8; what is asked for
-    beyond the stock is lost. For three months, what is left over counting nothing, he computes
-    values of 67/16, 129/16, 194/16 and 227/16 from a stock of 0, 1, 2 and 3 (section 4.6.1).
+    beyond the stock is lost. For three months, what is left over counting nothing, the book
+    has the values 67/16, 129/16, 194/16 and 227/16 from a stock of 0, 1, 2 and 3 (section 4.6.1).
 
     In the long run, `exact` solves it in rational numbers; 97/44 a month with the default numbers.
 
@@ -113,10 +113,10 @@ class Queue(_LongRun):
     """A service counter with a queue; admitting customers or not decides the profit.
 
     In each slot of time one customer comes with probability a, or one leaves served with
-    probability b. Who is let in pays a fee; each who is there costs 1. P. Naor, "The regulation of
-    queue size by levying tolls", Econometrica 37 (1969): it is best to let in until there are n,
-    for some n. Then length i occurs in proportion to (a/b)^i up to n, and what is earned per slot
-    is ``fee * a * P(length < n) - E(length)``; `exact` is the best of these.
+    probability b. A customer who is admitted pays a fee; each one present costs 1. P. Naor, "The
+    regulation of queue size by levying tolls", Econometrica 37 (1969): it is best to admit until
+    there are n, for some n. Then length i occurs in proportion to (a/b)^i up to n, and what is
+    earned per slot is ``fee * a * P(length < n) - E(length)``; `exact` is the best of these.
 
     Parameters
     ----------

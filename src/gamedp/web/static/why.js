@@ -28,7 +28,7 @@ export const WORDS = {
     replyByYou: (name) => `Then your best move is ${name}.`,
     repliesByYou: (names) => `Then your best moves are ${names}.`,
     then: (names) => `Best play goes on: ${names}`,
-    outcomes: "What chance may bring",
+    outcomes: "Possible outcomes of chance",
     heads: ["Chance", "How often", "Then", "Best next"],
     more: (n) => `And ${n} more, less likely ones.`,
     pattern: "The pattern",

@@ -160,7 +160,7 @@ class GoalOptions:
             if getattr(self, field.name) != field.default
         ]
         if self.against is not None and self.target is not None:
-            refuse("--against, --target do not go together: choose one of them.")
+            refuse("--against, --target cannot be combined: choose one of them.")
         lone = [name for name in given if name not in {"--against", "--target", "--max-contexts"}]
         if lone and self.against is None:
             refuse(f"{', '.join(lone)} needs --against, the opponent's card.")
@@ -238,9 +238,7 @@ class _Command:
         alone |= {"--auto": play.auto, "--chance": chance}
         for option, value in alone.items():
             if goal.against is not None and value:
-                refuse(
-                    f"{option} does not go with --against, which is for a query or a game of two."
-                )
+                refuse(f"{option} cannot be combined with --against, for a query or a game of two.")
         given = {
             "--card": play.card is not None,
             "--seed": play.seed is not None,
@@ -258,9 +256,9 @@ class _Command:
         if len(chosen) > 1:
             named = [option for option, is_given in given.items() if is_given]
             parts = [mode for mode in chosen if mode != "a game"] + named
-            refuse(f"{', '.join(parts)} do not go together: choose one thing to do.")
+            refuse(f"{', '.join(parts)} cannot be combined: choose one thing to do.")
         if self.output.json and chosen in ([], ["a game"]) and not play.auto:
-            refuse("--json does not go with a game that asks; it does with --auto.")
+            refuse("--json cannot be combined with a game that asks; it does with --auto.")
 
     def query(self, situation: Situation) -> None:
         """Answer a question about one situation."""
@@ -311,7 +309,7 @@ class _Command:
     def look_at(self, path: Path) -> None:
         """Show a recorded game, step by step, or as an analysis of its points."""
         if self.settings:
-            refuse(f"the game in {path} has its rules already: --set does not go with it.")
+            refuse(f"the game in {path} has its rules already: --set cannot be combined with it.")
         game = load_record(path)
         language = self.language or game.rules.language
         adviser = self.adviser_for(game)

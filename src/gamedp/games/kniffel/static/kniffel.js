@@ -77,8 +77,8 @@ function query(more = {}) {
   const number = state.faces.length === 5 ? state.throw : "0";
   const card = { card: state.card || FREE.join(","), throw: number, further: state.further || "0" };
   if (number !== "0") card.dice = state.faces;
-  const his = goal() === "beat" ? { against: state.against, against_further: state.against_further || "0" } : {};
-  return { ...common, ...card, ...his, ...more };
+  const other = goal() === "beat" ? { against: state.against, against_further: state.against_further || "0" } : {};
+  return { ...common, ...card, ...other, ...more };
 }
 
 // Asks, and says how far it is; `then` gets the answer, unless the same was asked anew meanwhile.
@@ -491,7 +491,7 @@ function askSheet() {
     });
   };
   const columns = [{ name: words.mine, card: found, active: true, cells: field("card", words.mine) }];
-  if (goal() === "beat") columns.push({ name: words.his, card: found.opponent, active: false, cells: field("against", words.his) });
+  if (goal() === "beat") columns.push({ name: words.opponent, card: found.opponent, active: false, cells: field("against", words.opponent) });
   const further = state.rules !== "yahtzee" ? null : (n) => {
     const name = n ? "against_further" : "further";
     return h("input", {

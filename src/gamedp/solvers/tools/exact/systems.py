@@ -171,7 +171,7 @@ FIRST_PRIME = 2**62 - 57
 FEW_DIGITS = 16
 """Digits after which fractions are looked for first; then after half as many more, and so on."""
 
-CLEAR = 1 << 64
+CLEAR_FACTOR = 1 << 64
 """Factor by which a quotient or the remaining room must exceed chance when fractions are found."""
 
 
@@ -314,14 +314,14 @@ def _fractions(
         top = number * bottom % modulus
         if 2 * top > modulus:
             top -= modulus
-        if abs(top) * bottom * CLEAR > modulus:
+        if abs(top) * bottom * CLEAR_FACTOR > modulus:
             ratio = _ratio(top % modulus, modulus)
             if ratio is None:
                 return None
             top, more = ratio
             bottom *= more
             tops = [other * more for other in tops]
-            if abs(top) * bottom * CLEAR > modulus:
+            if abs(top) * bottom * CLEAR_FACTOR > modulus:
                 return None
         tops.append(top)
     return tops, bottom
@@ -345,7 +345,7 @@ def _ratio(number: Any, modulus: Any) -> tuple[Any, Any] | None:
     """
     left, right = modulus, number
     before, now = flint.fmpz(0), flint.fmpz(1)
-    largest, found = CLEAR, None
+    largest, found = CLEAR_FACTOR, None
     while right:
         quotient, rest = divmod(left, right)
         if quotient > largest:

@@ -1,6 +1,6 @@
 """A problem in rational numbers: policies of one side, each against the other's best answer.
 
-Bounds from rational values, where sums in 64-bit numbers prove too little: a proof by residuals
+Bounds come from rational values where sums in 64-bit numbers prove too little: a proof by residuals
 loses a rounding error with each step of play, which is too much if play takes millions of steps.
 The values of the stored probabilities, scaled to sum to one, are rational, and can be computed
 exactly. It remains to bound how far they move for other probabilities that round to the stored
@@ -52,7 +52,7 @@ from gamedp.solvers.tools.exact.systems import (
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare, solve_process
-from gamedp.solvers.tools.run import Answer, room_for_policies
+from gamedp.solvers.tools.run import RunEnd, room_for_policies
 from gamedp.solvers.tools.strategies import middle_of
 
 if TYPE_CHECKING:
@@ -398,15 +398,15 @@ SMALLEST = 2.0**-1000
 
 @np.errstate(over="ignore", invalid="ignore")  # an overflow is refused at the end
 def narrowed(
-    prepared: Prepared, answer: Answer, tolerance: float, seconds: float, reporter: Reporter
-) -> Answer:
+    prepared: Prepared, answer: RunEnd, tolerance: float, seconds: float, reporter: Reporter
+) -> RunEnd:
     """Return an answer whose bounds rational numbers have narrowed, or the given one.
 
     Parameters
     ----------
     prepared : Prepared
         A problem whose opponents are settled.
-    answer : Answer
+    answer : RunEnd
         The result in doubles.
     tolerance : float
     seconds : float
@@ -418,7 +418,7 @@ def narrowed(
     states = slice(prepared.problem.model.num_states)
     lower, upper, policy = found[0][states], found[1][states], found[2][states]
     status = Status.SOLVED if width_of(lower, upper) <= tolerance else answer.status
-    return Answer(middle_of(lower, upper), lower, upper, policy, status, answer.sweeps)
+    return RunEnd(middle_of(lower, upper), lower, upper, policy, status, answer.sweeps)
 
 
 def bounds_by_rationals(

@@ -400,7 +400,7 @@ class Worker(Driver):
         rules, tier = self.asked.rules, self._tier
         if status is LoopStatus.MISNUMBERED:
             last = self._index()
-            for index in range(max(0, last - CHECKED), last + 1):
+            for index in range(max(0, last - CHECKED_MASK), last + 1):
                 check_numbers(rules, tier, index)
             self.explain()
         state = rules.game.tier_state(tier, self._index())

@@ -84,7 +84,7 @@ class Places:
         except UnknownStateError as error:
             raise InvalidModelError(str(error)) from None
         if not box.is_position(state):
-            message = f"{shown(state)} is no position: is_state is false there."
+            message = f"{shown(state)} is not a position: is_state is false there."
             raise InvalidModelError(message)
 
     def check(self, state: Any) -> None:

@@ -24,7 +24,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.runtime import block_file
 from gamedp.runtime.block_file import BLOCK, BlockFile
-from gamedp.searchers import AlphaBeta, ProofNumberSearch
+from gamedp.searchers import AlphaBeta, ProofNumberSearch, stacks
 
 MODES = ("never", "always")
 IS_POSIX = os.name == "posix"
@@ -327,6 +327,12 @@ class TestExactness:
         words = rf"last_tier is {tier}; the tables of Shedding.* have tiers 0 to 4\."
         with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
             tables_of(Shedding(), tier)
+
+
+def test_what_two_threads_write_lies_apart():
+    made = [stacks.QUESTION.stack(1, compiled=True) for _ in range(20)]
+    places = sorted(each.ctypes.data for each in made)
+    assert min(np.diff(places)) >= made[0].nbytes + stacks.LINE
 
 
 class TestWrongRules:
@@ -661,7 +667,8 @@ class TestFiles:
 class TestThreads:
     @pytest.mark.parametrize("count", [1, 2, 4])
     def test_the_bytes_do_not_depend_on_them(self, count, tmp_path, monkeypatch):
-        monkeypatch.setattr("gamedp.tables.whole_numbers.CHUNK", 16)
+        for name in ("CHUNK", "SHARE"):
+            monkeypatch.setattr(f"gamedp.tables.whole_numbers.{name}", 16)
         monkeypatch.setattr("gamedp.tables.whole_numbers.processors", lambda: count)
         game = Stepping(seed=4, layers=3, width=2000, ahead=True)
         with ThreadPoolExecutor(count) as threads:
@@ -674,7 +681,8 @@ class TestThreads:
                 assert file.read(0).tobytes() == other.read(0).tobytes()
 
     def test_an_error_in_one_ends_all(self, monkeypatch):
-        monkeypatch.setattr("gamedp.tables.whole_numbers.CHUNK", 16)
+        for name in ("CHUNK", "SHARE"):
+            monkeypatch.setattr(f"gamedp.tables.whole_numbers.{name}", 16)
         monkeypatch.setattr("gamedp.tables.whole_numbers.processors", lambda: 3)
         for fault in (games.RISING, games.LOOPING, games.HUGE):
             with pytest.raises((gamedp.InvalidModelError, gamedp.UnsupportedProblemError)):

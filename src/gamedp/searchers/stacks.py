@@ -56,6 +56,11 @@ PLIES, ACTIONS, POSITIONS = range(3)
 """The stacks that a loop may find full, in `tally.wanted`."""
 
 
+LINE = 128
+"""Number of bytes that processors pass to each other at a time, at most: two threads whose records
+lie closer together wait for each other at every write."""
+
+
 class Fields:
     """The fields of a record.
 
@@ -81,7 +86,8 @@ class Fields:
     def stack(self, length: int, *, compiled: bool) -> Any:
         """Return records of zeros, for a compiled loop or for plain Python."""
         if compiled:
-            return np.zeros(length, self._dtype)
+            apart = -(-LINE // self._dtype.itemsize)
+            return np.zeros(length + 2 * apart, self._dtype)[apart : apart + length]
         return [self._slotted() for _ in range(length)]
 
 

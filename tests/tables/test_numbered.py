@@ -24,7 +24,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.runtime import block_file
 from gamedp.runtime.block_file import BLOCK, BlockFile
-from gamedp.searchers import AlphaBeta, ProofNumberSearch, stacks
+from gamedp.searchers import AlphaBeta, ProofNumberSearch
 
 MODES = ("never", "always")
 IS_POSIX = os.name == "posix"
@@ -327,12 +327,6 @@ class TestExactness:
         words = rf"last_tier is {tier}; the tables of Shedding.* have tiers 0 to 4\."
         with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
             tables_of(Shedding(), tier)
-
-
-def test_what_two_threads_write_lies_apart():
-    made = [stacks.QUESTION.stack(1, compiled=True) for _ in range(20)]
-    places = sorted(each.ctypes.data for each in made)
-    assert min(np.diff(places)) >= made[0].nbytes + stacks.LINE
 
 
 class TestWrongRules:

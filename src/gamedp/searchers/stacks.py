@@ -56,11 +56,6 @@ PLIES, ACTIONS, POSITIONS = range(3)
 """The stacks that a loop may find full, in `tally.wanted`."""
 
 
-LINE = 128
-"""Number of bytes that processors pass to each other at a time, at most: two threads whose records
-lie closer together wait for each other at every write."""
-
-
 class Fields:
     """The fields of a record.
 
@@ -86,8 +81,7 @@ class Fields:
     def stack(self, length: int, *, compiled: bool) -> Any:
         """Return records of zeros, for a compiled loop or for plain Python."""
         if compiled:
-            apart = -(-LINE // self._dtype.itemsize)
-            return np.zeros(length + 2 * apart, self._dtype)[apart : apart + length]
+            return np.zeros(length, self._dtype)
         return [self._slotted() for _ in range(length)]
 
 

@@ -661,7 +661,8 @@ class TestFiles:
 class TestThreads:
     @pytest.mark.parametrize("count", [1, 2, 4])
     def test_the_bytes_do_not_depend_on_them(self, count, tmp_path, monkeypatch):
-        monkeypatch.setattr("gamedp.tables.whole_numbers.CHUNK", 16)
+        for name in ("CHUNK", "SHARE"):
+            monkeypatch.setattr(f"gamedp.tables.whole_numbers.{name}", 16)
         monkeypatch.setattr("gamedp.tables.whole_numbers.processors", lambda: count)
         game = Stepping(seed=4, layers=3, width=2000, ahead=True)
         with ThreadPoolExecutor(count) as threads:
@@ -674,7 +675,8 @@ class TestThreads:
                 assert file.read(0).tobytes() == other.read(0).tobytes()
 
     def test_an_error_in_one_ends_all(self, monkeypatch):
-        monkeypatch.setattr("gamedp.tables.whole_numbers.CHUNK", 16)
+        for name in ("CHUNK", "SHARE"):
+            monkeypatch.setattr(f"gamedp.tables.whole_numbers.{name}", 16)
         monkeypatch.setattr("gamedp.tables.whole_numbers.processors", lambda: 3)
         for fault in (games.RISING, games.LOOPING, games.HUGE):
             with pytest.raises((gamedp.InvalidModelError, gamedp.UnsupportedProblemError)):

@@ -58,7 +58,6 @@ class Tables:
     Attributes
     ----------
     game
-    folder : Path
     plan : Plan or NumberedPlan
         Where each position stands.
     tolerance : float

@@ -8,6 +8,7 @@ value the same one, both write the same byte.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -37,19 +38,23 @@ from gamedp.tables.numbered_plan import check_numbers, number_in_tier
 from gamedp.tables.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
+    from gamedp.runtime.arrays import Integers
     from gamedp.runtime.options import CompileMode
     from gamedp.tables.blocks import TierBlock
     from gamedp.tables.numbered_plan import NumberedPlan
 
 __all__ = ["WholeFiller", "WholeNumbers"]
 
-CHUNK = 1 << 16
-"""Number of positions that a thread takes at a time."""
+CHUNK = 1 << 9
+"""Number of positions that a thread takes at a time: few, as those of others wait for them."""
+
+SHARE = 1 << 16
+"""Number of positions for which another thread is of use."""
 
 TICK = 0.05
 """Seconds between two looks at what the threads have done."""
@@ -59,8 +64,8 @@ PLY = Fields("index")
 for."""
 
 
-def value_chunk(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: C901 - a loop
-    """Compute the values of some positions of a tier, each after its successors in the same tier.
+def value_chunks(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: C901 - a loop
+    """Compute the values of a tier, chunk by chunk, each after its successors in the same tier.
 
     It is compiled once for all games, and asks the rules through pointers; see
     :func:`gamedp.searchers.position_loop.value_endings`.
@@ -68,10 +73,12 @@ def value_chunk(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: 
     Parameters
     ----------
     work
-        ``plies`` is the stack of what waits. ``chunk`` holds the end of the chunk, and a number
-        that waits: the first, second, fourth, ... that was put on the stack is noted there. If one
-        is waited for that waits itself, the stack grows by the same numbers again and again, so
-        that a noted position is visited (Brent's algorithm).
+        ``plies`` is the stack of what waits. ``taken``, which all threads share, holds the first
+        number that none has taken: if two take the same chunk, as they may, both write the same
+        bytes. ``chunk`` holds the end of this one, how many numbers the next one is to have, and a
+        number that waits: the first, second, fourth, ... that was put on the stack is noted there.
+        If one is waited for that waits itself, the stack grows by the same numbers again and again,
+        so that a noted position is visited (Brent's algorithm).
     page, rules
         The record of a question to the rules, see `gamedp.searchers.driver`. The tier is
         ``question.tier``.
@@ -85,8 +92,16 @@ def value_chunk(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: 
     """
     plies, tally, question, chunk = work.plies, work.tally[0], page.question[0], work.chunk
     ply, left = tally.ply, budget
+    size = page.ending_sizes[question.tier]
     while True:
         here = plies[ply]
+        if ply == 0 and here.index == chunk[0]:
+            first = work.taken[0]
+            if first >= size:
+                return LoopStatus.DONE
+            here.index = first
+            chunk[0] = min(first + chunk[1], size)
+            work.taken[0] = chunk[0]
         tally.ply = ply
         if left <= 0:
             return LoopStatus.PAUSED
@@ -104,22 +119,20 @@ def value_chunk(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: 
         if found < 0:
             return LoopStatus.FAILED if found == RAISED else LoopStatus.BAD_RULES
         if found > 0:
-            if question.row == chunk[1]:
+            if question.row == chunk[2]:
                 question.fault = LoopStatus.COMES_AGAIN
                 return LoopStatus.BAD_RULES
             ply += 1
             if ply & (ply - 1) == 0:
-                chunk[1] = question.row
+                chunk[2] = question.row
             plies[ply].index = question.row
         elif ply > 0:
             ply -= 1
-        elif here.index == chunk[0]:
-            return LoopStatus.DONE
 
 
-value_chunk_jit = compiled_for_all(value_chunk)
+value_chunks_jit = compiled_for_all(value_chunks)
 
-LOOP = Loop(value_chunk_jit, (value_endings,), PLY, ("tier_state",))
+LOOP = Loop(value_chunks_jit, (value_endings,), PLY, ("tier_state",))
 
 
 class WholeNumbers:
@@ -298,11 +311,12 @@ class WholeFiller:
         sizes = values.sizes[: top + 1]
         _check_room(int(sizes.sum()))
         values.reserve(top)
+        self._taken = np.zeros(1, np.int64)
         with bind_once():
-            self._workers = [Worker(values, compile)]
+            self._workers = [Worker(values, compile, self._taken)]
             if self._workers[0].asked.is_compiled:
-                useful = min(processors(), -(-int(sizes.max(initial=1)) // CHUNK))
-                self._workers += [Worker(values, compile) for _ in range(1, useful)]
+                useful = min(processors(), -(-int(sizes.max(initial=1)) // SHARE))
+                self._workers += [Worker(values, compile, self._taken) for _ in range(1, useful)]
         self._pool = executor or ThreadPoolExecutor(len(self._workers))
         self.apply = self._pool.map  # which packs blocks
 
@@ -321,10 +335,10 @@ class WholeFiller:
             values.of_tier(below)  # has all of it read
         first = int(values.offsets[level])
         values.values[first : first + size] = UNKNOWN
-        chunks = iter(range(0, size, CHUNK))
+        self._taken[0] = 0
         workers = self._workers
         before = sum(worker.nodes for worker in workers)
-        waiting = {self._pool.submit(worker.value, level, chunks) for worker in workers}
+        waiting = {self._pool.submit(worker.value, level) for worker in workers}
         try:
             while waiting:
                 done, waiting = wait(waiting, TICK, FIRST_COMPLETED)
@@ -354,9 +368,9 @@ def _check_room(positions: int) -> None:
 
 
 class Worker(Driver):
-    """Values chunks of a tier in a thread."""
+    """Values chunks of a tier in a thread; `taken` is that of all threads, see `value_chunks`."""
 
-    def __init__(self, values: WholeNumbers, compile: CompileMode) -> None:
+    def __init__(self, values: WholeNumbers, compile: CompileMode, taken: Integers) -> None:
         self._values = values
         self._tier = 0
         super().__init__(
@@ -365,25 +379,20 @@ class Worker(Driver):
             values.plan.rules,
             values.plan.first,
             compile,
-            arrays=lambda _: {"chunk": np.zeros(2, np.int64)},
+            arrays=lambda _: {"chunk": np.zeros(3, np.int64), "taken": taken},
             endings=values,
         )
         tally = self.tally  # and not this worker, or both would never go
         self._budget = SearchBudget(math.inf, math.inf, None, lambda: int(tally.nodes))
 
-    def value(self, tier: int, chunks: Iterator[int]) -> None:
-        """Take chunks of a tier, given by their first numbers, until there are none."""
+    def value(self, tier: int) -> None:
+        """Take chunks of a tier until there are none."""
         self._tier = self.question.tier = tier
-        size = int(self._values.sizes[tier])
-        try:
-            for first in chunks:
-                self.tally.ply = 0
-                clear(self.work["plies"], 0)
-                self.ply(0).index = first
-                self.work["chunk"][:] = min(first + CHUNK, size), -1
-                self.run(self._budget)
-        except OutOfTime:
-            return
+        self.tally.ply = 0
+        clear(self.work["plies"], 0)
+        self.work["chunk"][:] = 0, CHUNK, -1
+        with contextlib.suppress(OutOfTime):
+            self.run(self._budget)
 
     def stop(self) -> None:
         """End the work soon."""

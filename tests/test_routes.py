@@ -31,8 +31,8 @@ Lines of new capabilities, and their new files in brackets:
 - programs: PRISM and JANI 3,300 (11), formulas and their answers 1,900 (10), files of properties
   85, lines of files made on request 40, shared readers -180;
 - comparisons of methods, with command and picture: 1,530 (10);
-- tables on disk: tiers 820 (7), blocks, workers and command 460 (2), refusals 100, threads 30, rules
-  that do not compile, and checks of places 330 (2);
+- tables on disk: tiers 820 (7), blocks, workers and command 460 (2), refusals 100, threads 30,
+  rules that do not compile, and checks of places 330 (2);
 - other libraries: Gymnasium 200 (2), OpenSpiel 400 (2), games made into theirs 310 (5), and into
   OpenSpiel's, with its methods in comparisons 260 (1);
 - output: policies as text, columns, pictures of boards and `gamedp plot` 900 (5), results that

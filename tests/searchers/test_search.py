@@ -120,7 +120,7 @@ def test_loops_are_compiled_once_for_all_games():
     fills = set()
     for game in (Mancala(pits=2, stones=1), Shedding()):
         gamedp.tables.tabulate(game, last_tier=1, compile="always")
-        fills.add(len(whole_numbers.value_chunk_jit.overloads))
+        fills.add(len(whole_numbers.value_chunks_jit.overloads))
     assert len(fills) == 1
 
 

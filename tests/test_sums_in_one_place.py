@@ -46,7 +46,7 @@ REVIEWED = {
         "_divergence": STATISTICS,
     },
     "simulation/tally.py": {
-        "Played.tally": STATISTICS,
+        "PlayedGames.tally": STATISTICS,
         "Playing.pairs": STATISTICS,
         "Playing.tally_pairs": STATISTICS,
         "_sum": STATISTICS,

@@ -503,7 +503,7 @@ def test_games_that_have_no_tables(tmp_path):
 
 
 @pytest.mark.parametrize("block_size", [40, 1 << 16])
-@pytest.mark.parametrize("game", [*GAMES, WithBox()], ids=repr)
+@pytest.mark.parametrize("game", [*GAMES, pytest.param(WithBox(), id="WithBox")], ids=repr)
 def test_plain_rules_give_the_same_bytes(game, block_size, tmp_path):
     for mode in ("always", "never"):
         tabulate(game, tmp_path / mode, compile=mode, block_size=block_size)

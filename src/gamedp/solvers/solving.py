@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.solvers.tools.base import Solver
 
-    RunEnd: TypeAlias = Callable[[Tolerance], Solution]
+    Attempt: TypeAlias = Callable[[Tolerance], Solution]
 
 WORK = 2_000_000_000
 """Number of transitions that a solver may visit before the next takes over: some seconds."""
@@ -93,7 +93,7 @@ class _Request:
     progress: ProgressCallback | None
     limit: Limit
 
-    def whatever_endless_play_counts(self, problem: Problem) -> RunEnd:
+    def whatever_endless_play_counts(self, problem: Problem) -> Attempt:
         """Return how to solve a problem: directly if each player can force an end."""
         first = forcing_solver(problem, self.solver)
         if first is None:
@@ -107,7 +107,7 @@ class _Request:
 
         return attempt
 
-    def _by_endless_value(self, problem: Problem) -> RunEnd:
+    def _by_endless_value(self, problem: Problem) -> Attempt:
         """Return how to solve a problem by its value of endless play, or by the extremes of it."""
         if problem.draws[0] != problem.draws[1]:
             return partial(self._for_any_endless_value, problem)
@@ -149,7 +149,7 @@ class _Request:
 
 
 def _for_an_endless_value(
-    problem: Problem, shifted: Problem, attempt: RunEnd, told: Tolerance
+    problem: Problem, shifted: Problem, attempt: Attempt, told: Tolerance
 ) -> Solution:
     """Solve a problem in which endless play counts another number than 0, by the shifted one."""
     tolerance = told.absolute

@@ -21,7 +21,7 @@ from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.run import Run, RunEnd, sweep_horizon
+from gamedp.solvers.tools.run import Run, RunResult, sweep_horizon
 from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class ExactPolicyIteration(PreparingSolver):
             stored = prepare(attrs.evolve(problem, model=model))
 
         @functools.cache
-        def rough() -> RunEnd:
+        def rough() -> RunResult:
             return _solved_in_doubles(stored, tolerance, work.seconds_left())
 
         work = Work(
@@ -190,7 +190,7 @@ class ExactPolicyIteration(PreparingSolver):
         )
 
 
-def _solved_in_doubles(prepared: Prepared, tolerance: float, max_seconds: float) -> RunEnd:
+def _solved_in_doubles(prepared: Prepared, tolerance: float, max_seconds: float) -> RunResult:
     """Return the answer in doubles, as far as it goes; of averages, the range of the rewards."""
     problem = prepared.problem
     model, objective = problem.model, problem.objective
@@ -204,7 +204,7 @@ def _solved_in_doubles(prepared: Prepared, tolerance: float, max_seconds: float)
         upper = np.full(model.num_states, rewards.max())
         policy = np.where(np.diff(model.choice_offsets) > 0, model.choice_offsets[:-1], -1)
         middle = lower + 0.5 * (upper - lower)
-        return RunEnd(middle, lower, upper, policy, Status.SWEEP_LIMIT, 0)
+        return RunResult(middle, lower, upper, policy, Status.SWEEP_LIMIT, 0)
     opponents = prepared.opponents
     assert isinstance(opponents, Opponents)  # noqa: S101 - settled
     reporter = Reporter(None, "solve")

@@ -17,7 +17,7 @@ from gamedp.runtime.limit import Limit, ProgressCallback, with_time_left
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.request import Refusal, Support, changed
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.run import Run, RunEnd, finer_tolerance, widened
+from gamedp.solvers.tools.run import Run, RunResult, finer_tolerance, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,7 +115,7 @@ class PreparingSolver:
             If that takes longer: nothing is known of the values then.
         """
         if not decide_in_time(self, prepared, limit):
-            answer = RunEnd.unknown(prepared.problem.model)
+            answer = RunResult.unknown(prepared.problem.model)
             seconds = self.max_seconds  # type: ignore[attr-defined] # it has a limit
             solution_with(answer, prepared.problem, self, seconds=seconds)
         return limit.left
@@ -358,7 +358,7 @@ def solution_of(
 
 
 def solution_with(
-    answer: RunEnd, problem: Problem | Prepared, solver: Any, **others: Any
+    answer: RunResult, problem: Problem | Prepared, solver: Any, **others: Any
 ) -> Solution:
     """Return the solution with an answer; see :func:`make_solution`."""
     return make_solution(

@@ -42,7 +42,7 @@ from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.end_components import ragged
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare, solve_process
-from gamedp.solvers.tools.run import Run, RunEnd, finer_tolerance
+from gamedp.solvers.tools.run import Run, RunResult, finer_tolerance
 from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ class _ComponentPart:
 
 def _bound_opponents(
     prepared: Prepared, tolerance: float, max_seconds: float, *, relative: bool
-) -> RunEnd:
+) -> RunResult:
     """Bound a game by policies that are improved, and by rational numbers if that helps.
 
     Parameters

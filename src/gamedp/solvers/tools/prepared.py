@@ -40,7 +40,14 @@ from gamedp.solvers.request import (
 )
 from gamedp.solvers.tools.opponents import Opponents, find_opponents
 from gamedp.solvers.tools.policies import improve_policies
-from gamedp.solvers.tools.run import Components, DepthFirstResult, Run, RunEnd, check_range, widened
+from gamedp.solvers.tools.run import (
+    Components,
+    DepthFirstResult,
+    Run,
+    RunResult,
+    check_range,
+    widened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -415,7 +422,7 @@ def _decided(
     )
 
 
-def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> RunEnd:
+def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> RunResult:
     """Solve a problem as :class:`gamedp.solvers.PolicyIteration` does, as far as possible.
 
     Parameters
@@ -438,7 +445,7 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Run
     try:
         prepared.decide(limit)
     except OutOfTimeError:
-        return RunEnd.unknown(problem.model)
+        return RunResult.unknown(problem.model)
     support = prepared.support_of_proper()
     if not support:
         message = f"PolicyIteration {support.reason}"

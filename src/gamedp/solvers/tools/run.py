@@ -91,8 +91,8 @@ class DepthFirstResult(NamedTuple):
 
 
 @attrs.frozen(eq=False)
-class RunEnd:
-    """The end of a run: the result for a problem of S states, solved or not.
+class RunResult:
+    """The result of a run for a problem of S states, solved or not.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class RunEnd:
     sweeps: int
 
     @classmethod
-    def unknown(cls, model: Model) -> RunEnd:
+    def unknown(cls, model: Model) -> RunResult:
         """Return the answer without bounds if time was up before anything was found."""
         first = model.choice_offsets[:-1]
         infinite = np.full(model.num_states, np.inf)
@@ -370,10 +370,10 @@ class Run:
             self.status = Status.SOLVED if width <= self.tolerance else self.too_wide
         return numbers, policy
 
-    def answer(self, *, proven: bool = True, reduction: Reduction | None = None) -> RunEnd:
+    def answer(self, *, proven: bool = True, reduction: Reduction | None = None) -> RunResult:
         """Return the same as an answer."""
         numbers, policy = self.results(proven=proven, reduction=reduction)
-        return RunEnd(*numbers, policy, self.status, self.sweeps)
+        return RunResult(*numbers, policy, self.status, self.sweeps)
 
     def _check_range(self, reduction: Reduction | None) -> None:
         """Refuse values that are too large for a number, except infinite ones."""

@@ -12,7 +12,7 @@ from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import TINY, UNIT
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import solve_process
-from gamedp.solvers.tools.run import RunEnd
+from gamedp.solvers.tools.run import RunResult
 
 if TYPE_CHECKING:
     from gamedp.model.problem import Problem
@@ -34,7 +34,7 @@ def improve_strategies(
     *,
     max_policies: int = MOST_POLICIES,
     max_seconds: float = float("inf"),
-) -> RunEnd:
+) -> RunResult:
     """Improve policies of one side until the bounds are close, or a limit is reached.
 
     Parameters
@@ -60,7 +60,7 @@ def improve_strategies(
     status = search.status
     if status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
         status = Status.ROUNDING
-    return RunEnd(middle_of(lower, upper), lower, upper, policy, status, search.sweeps)
+    return RunResult(middle_of(lower, upper), lower, upper, policy, status, search.sweeps)
 
 
 def middle_of(lower: Floats, upper: Floats) -> Floats:

@@ -38,7 +38,7 @@ from gamedp.solvers.tools.end_components import (
     ragged,
 )
 from gamedp.solvers.tools.policies import improve_policies
-from gamedp.solvers.tools.run import Run, RunEnd
+from gamedp.solvers.tools.run import Run, RunResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,7 +243,9 @@ class Ways:
         )
         return Found(low, high, exits, Status.SOLVED) if close else None
 
-    def _solved(self, gains: Floats, tolerance: float, seconds: float, max_sweeps: int) -> RunEnd:
+    def _solved(
+        self, gains: Floats, tolerance: float, seconds: float, max_sweeps: int
+    ) -> RunResult:
         """Return the value of staying in the best component, for given gains of each; (K,)."""
         payoffs = np.zeros(len(self.skeleton.terminals))
         payoffs[len(payoffs) - len(gains) :] = gains
@@ -414,7 +416,7 @@ FEW_SWEEPS = 1000
 
 def solved_total(
     model: Model, tolerance: float, seconds: float, max_sweeps: int = 1_000_000
-) -> RunEnd:
+) -> RunResult:
     """Return the total of a model in which all play ends, as far as it was found.
 
     By sweeps, if few of them suffice; otherwise by linear systems if these are easy, for the values

@@ -52,7 +52,7 @@ from gamedp.solvers.tools.exact.systems import (
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare, solve_process
-from gamedp.solvers.tools.run import RunEnd, room_for_policies
+from gamedp.solvers.tools.run import RunResult, room_for_policies
 from gamedp.solvers.tools.strategies import middle_of
 
 if TYPE_CHECKING:
@@ -398,15 +398,15 @@ SMALLEST = 2.0**-1000
 
 @np.errstate(over="ignore", invalid="ignore")  # an overflow is refused at the end
 def narrowed(
-    prepared: Prepared, answer: RunEnd, tolerance: float, seconds: float, reporter: Reporter
-) -> RunEnd:
+    prepared: Prepared, answer: RunResult, tolerance: float, seconds: float, reporter: Reporter
+) -> RunResult:
     """Return an answer whose bounds rational numbers have narrowed, or the given one.
 
     Parameters
     ----------
     prepared : Prepared
         A problem whose opponents are settled.
-    answer : RunEnd
+    answer : RunResult
         The result in doubles.
     tolerance : float
     seconds : float
@@ -418,7 +418,7 @@ def narrowed(
     states = slice(prepared.problem.model.num_states)
     lower, upper, policy = found[0][states], found[1][states], found[2][states]
     status = Status.SOLVED if width_of(lower, upper) <= tolerance else answer.status
-    return RunEnd(middle_of(lower, upper), lower, upper, policy, status, answer.sweeps)
+    return RunResult(middle_of(lower, upper), lower, upper, policy, status, answer.sweeps)
 
 
 def bounds_by_rationals(

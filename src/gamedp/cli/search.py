@@ -198,6 +198,8 @@ def search(
         most = max(FIRST_ENDINGS, min(MOST_ENDINGS, available_bytes() // 2))
         first, last = _suitable_tiers(made, position, most)
     _check_endings(game, made, last, how)
+    if last and not grows:  # above a tier without a table, there is none
+        first = last = next((tier for tier in range(last) if not made.tier_size(tier + 1)), last)
 
     keeps = grows and last > 0 and how.endings_folder is None
 

@@ -28,26 +28,26 @@ class Count(event.Listener):
         pass
 
 
-def made_up(random, players, swaps):
+def made_up(rng, players, swaps):
     """Return a model with a target, its last state."""
-    states = int(random.integers(3, 12))
-    choices = random.integers(1, 4, states)
+    states = int(rng.integers(3, 12))
+    choices = rng.integers(1, 4, states)
     choices[-1] = 0
-    outcomes = random.integers(1, min(4, states), choices.sum())
+    outcomes = rng.integers(1, min(4, states), choices.sum())
     successors, probabilities = [], []
     for size in outcomes:
-        successors += sorted(random.choice(states, size, replace=False).tolist())
-        row = random.integers(1, 8, size)
-        signs = random.choice([1, -1], size) if swaps else 1
+        successors += sorted(rng.choice(states, size, replace=False).tolist())
+        row = rng.integers(1, 8, size)
+        signs = rng.choice([1, -1], size) if swaps else 1
         probabilities += (signs * row / row.sum()).tolist()
     return gamedp.Model.from_arrays(
         choice_offsets=[0, *np.cumsum(choices)],
         transition_offsets=[0, *np.cumsum(outcomes)],
         successors=successors,
         probabilities=probabilities,
-        rewards=random.integers(-2 if players == 1 else 0, 3, len(outcomes)) * 1.0,
+        rewards=rng.integers(-2 if players == 1 else 0, 3, len(outcomes)) * 1.0,
         payoffs=[1.0],
-        players=random.integers(0, players, states) * (choices > 0),
+        players=rng.integers(0, players, states) * (choices > 0),
         num_players=players,
     )
 

@@ -595,9 +595,9 @@ def test_slow_ways_take_few_sweeps(monkeypatch):
 def test_bounds_of_ways_hold_for_all_gains_within_theirs(seed):
     model = random_model(seed, num_states=30)
     ways, num_parts = ways_of(model)
-    random = np.random.default_rng(seed)
-    gains = np.sort(random.choice([-1.0, 0.0, 1 / 3, 1.0, 1e6], (num_parts, 2)), axis=1)
-    gains += random.choice([0.0, 1e-9], (num_parts, 1)) * [0.0, 1.0]
+    rng = np.random.default_rng(seed)
+    gains = np.sort(rng.choice([-1.0, 0.0, 1 / 3, 1.0, 1e6], (num_parts, 2)), axis=1)
+    gains += rng.choice([0.0, 1e-9], (num_parts, 1)) * [0.0, 1.0]
     tolerance = 1e-7
     found = ways.bounds(gains, 0.0, tolerance, lambda: np.inf, 1000)
     apart = np.diff(gains).max(initial=0.0)

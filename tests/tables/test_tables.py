@@ -82,7 +82,7 @@ def test_bounds_contain_the_exact_values_of_all_positions(game, tmp_path):
 @settings(
     max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(seed=st.integers(0, 10**6), symmetric=st.booleans(), data=st.data())
+@given(seed=st.integers(0, 10**5), symmetric=st.booleans(), data=st.data())
 def test_errors_of_ends_go_into_the_bounds(seed, symmetric, data, monkeypatch, tmp_path_factory):
     """Whatever the blocks below are wrong by, as long as their error says so."""
     game = Floors(seed, levels=6, places=4, symmetric=symmetric)

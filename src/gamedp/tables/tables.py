@@ -383,7 +383,11 @@ class Tables:
             with contextlib.suppress(FileNotFoundError):
                 tables = cls.open(folder, game)
         if tables is None:
-            tables = cls._new(folder, game, tolerance, block_size, compile)
+            plan = plan_of(game)
+            if isinstance(plan, Plan):
+                plan = cut(plan, block_size, compile)
+            place = folder or Path(tempfile.mkdtemp(prefix="gamedp-tables-"))
+            tables = cls(place, plan, tolerance, block_size, is_kept=folder is not None)
         for name, asked in (("tolerance", tolerance), ("block_size", block_size)):
             if (found := getattr(tables, name)) != asked:
                 message = (
@@ -392,23 +396,6 @@ class Tables:
                 )
                 raise InvalidParameterError(message)
         return tables
-
-    @classmethod
-    def _new(
-        cls,
-        folder: Path | None,
-        game: Any,
-        tolerance: float,
-        block_size: int,
-        compile: CompileMode,
-    ) -> Self:
-        """Return tables of which there is nothing yet; a temporary folder goes with them."""
-        plan, is_kept = plan_of(game), folder is not None
-        if isinstance(plan, Plan):
-            plan = cut(plan, block_size, compile)
-        if folder is None:
-            folder = Path(tempfile.mkdtemp(prefix="gamedp-tables-"))
-        return cls(folder, plan, tolerance, block_size, is_kept=is_kept)
 
     def levels_up_to(self, last_tier: int | None) -> range:
         """Return the blocks of the tiers up to one, None for the last.

@@ -160,7 +160,7 @@ def visits(contexts, site):
     finally:
         for page in pages:
             page.close()
-    assert said == []
+    assert said == [], "\n".join(said)
 
 
 def focused(page):

@@ -1,5 +1,7 @@
 """A browser, and a server of some games, for each file of tests."""
 
+import contextlib
+
 import pytest
 from browser import Contexts, chromium, served, visits
 from play_page import offered
@@ -33,7 +35,20 @@ def contexts(browser):
 
 
 @pytest.fixture
-def visit(contexts, home):
+def serve():
+    """Serve applications until the pages of the test are closed, which ask for more at any time."""
+    with contextlib.ExitStack() as stack:
+
+        def serve(app, tables=None):
+            if tables is not None:
+                stack.callback(tables.close)
+            return stack.enter_context(served(app))
+
+        yield serve
+
+
+@pytest.fixture
+def visit(contexts, home, serve):  # `serve`: pages are closed before what they ask
     with visits(contexts, home) as open_page:
 
         def visit(

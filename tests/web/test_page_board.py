@@ -288,39 +288,37 @@ def test_how_it_has_ended_comes_first_and_is_in_view_on_a_telephone(visit):
 
 
 @pytest.mark.parametrize("locale", ["en-US", "de-DE"])
-def test_names_of_players_fit_into_their_seats(visit, listed, locale):
+def test_names_of_players_fit_into_their_seats(visit, serve, listed, locale):
     tables = WebTables(Limits(states=3, shapes=0))  # without compiling
-    with served(make_app({"matches": listed["matches"]}, tables, ())) as site:
-        page = visit(address("matches"), site=site, locale=locale)
-        page.locator(".seats .note:not(:empty)").wait_for()
-        widths = """
-            (seat) => [...seat.options].map((option) => {
-              const pen = document.createElement("canvas").getContext("2d");
-              pen.font = getComputedStyle(seat).font;
-              return pen.measureText(option.text).width;
-            })
-        """
-        seat = page.locator(".seat select").first
-        arrow_and_padding = 40
-        most = seat.evaluate("(seat) => seat.clientWidth") - arrow_and_padding
-        assert max(seat.evaluate(widths)) <= most
-    tables.close()
+    site = serve(make_app({"matches": listed["matches"]}, tables, ()), tables)
+    page = visit(address("matches"), site=site, locale=locale)
+    page.locator(".seats .note:not(:empty)").wait_for()
+    widths = """
+        (seat) => [...seat.options].map((option) => {
+          const pen = document.createElement("canvas").getContext("2d");
+          pen.font = getComputedStyle(seat).font;
+          return pen.measureText(option.text).width;
+        })
+    """
+    seat = page.locator(".seat select").first
+    arrow_and_padding = 40
+    most = seat.evaluate("(seat) => seat.clientWidth") - arrow_and_padding
+    assert max(seat.evaluate(widths)) <= most
 
 
-def test_only_what_is_solved_is_called_so(visit, listed):
+def test_only_what_is_solved_is_called_so(visit, serve, listed):
     name = "matches"
     tables = WebTables(Limits(states=3, shapes=0))  # without compiling
-    with served(make_app({name: listed[name]}, tables, ())) as site:
-        page = visit("", site=site)
-        assert "solved when opened" in page.locator(".solved").inner_text()
-        page = visit(address(name, p={}), site=site)
-        open_actions(page)
-        page.locator(".seats .note").get_by_text("too large to be solved").wait_for()
-        for text in page.locator(".seat option").all_text_contents():
-            assert "erfect" not in text
-        page = visit("", site=site)
-        assert page.locator(".solved").inner_text() == "searched: too large to be solved"
-    tables.close()
+    site = serve(make_app({name: listed[name]}, tables, ()), tables)
+    page = visit("", site=site)
+    assert "solved when opened" in page.locator(".solved").inner_text()
+    page = visit(address(name, p={}), site=site)
+    open_actions(page)
+    page.locator(".seats .note").get_by_text("too large to be solved").wait_for()
+    for text in page.locator(".seat option").all_text_contents():
+        assert "erfect" not in text
+    page = visit("", site=site)
+    assert page.locator(".solved").inner_text() == "searched: too large to be solved"
     page = visit(address(name))
     open_actions(page)
     assert "Perfect player" in page.locator(".seat option").all_text_contents()

@@ -84,26 +84,26 @@ def test_the_surface_needs_no_server(visit, folder):
     assert "never" in tables[0]
 
 
-def test_of_a_game_too_large_for_a_folder_there_is_the_figure(visit, tmp_path, monkeypatch):
+def test_of_a_game_too_large_for_a_folder_there_is_the_figure(visit, serve, tmp_path, monkeypatch):
     monkeypatch.setattr("gamedp.web.export.MOST_POSITIONS", 100)
     tables = WebTables()
     listed = from_registry("wubbel", {"goal": 16, "faces": 3, "busts": [3]})
     tables.prepare(listed.make({}), None)
     export([listed], tables, tmp_path)
     tables.close()
-    with served(files(tmp_path)) as site:
-        page = visit(site=site)
-        assert page.get_by_role("button", name="I have real dice").count() == 0
-        page.get_by_role("button", name="Where the decision changes: Wubbel").click()
-        page.locator("canvas").wait_for()
-        assert focused(page).startswith("H1")
-        assert axe_complaints_light_and_dark(page) == []
-        page.locator("#surface-slice").fill("5")
-        assert "\N{NO-BREAK SPACE}%" in page.locator(".legend").inner_text()
-        page.locator("#language").click()
-        page.get_by_text("Alle Stellungen, in denen „Sichern“ am besten ist.").wait_for()
-        page.set_viewport_size({"width": 320, "height": 640})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    site = serve(files(tmp_path))
+    page = visit(site=site)
+    assert page.get_by_role("button", name="I have real dice").count() == 0
+    page.get_by_role("button", name="Where the decision changes: Wubbel").click()
+    page.locator("canvas").wait_for()
+    assert focused(page).startswith("H1")
+    assert axe_complaints_light_and_dark(page) == []
+    page.locator("#surface-slice").fill("5")
+    assert "\N{NO-BREAK SPACE}%" in page.locator(".legend").inner_text()
+    page.locator("#language").click()
+    page.get_by_text("Alle Stellungen, in denen „Sichern“ am besten ist.").wait_for()
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 def test_a_page_that_embeds_a_game_keeps_the_focus(visit, folder):
@@ -191,7 +191,7 @@ def emptied(text):
 @pytest.mark.parametrize(
     "damage", [None, cut_short, torn, of_another_format, of_other_rules, with_a_hole, emptied]
 )
-def test_a_file_that_is_missing_or_damaged_is_named(visit, exported, tmp_path, damage):
+def test_a_file_that_is_missing_or_damaged_is_named(visit, serve, exported, tmp_path, damage):
     shutil.copytree(exported, tmp_path, dirs_exist_ok=True)
     file = tmp_path / "data" / "matches.json.gz"
     packed = file.read_bytes()
@@ -202,23 +202,23 @@ def test_a_file_that_is_missing_or_damaged_is_named(visit, exported, tmp_path, d
         file.write_bytes(torn(packed))
     else:
         file.write_bytes(gzip.compress(damage(whole).encode()))
-    with served(files(tmp_path)) as site:
-        page = visit("#matches", site=site, expected=404 if damage is None else None)
-        page.locator(".problem").wait_for()
-        words = "data/matches.json.gz is missing or damaged here: write the folder anew."
-        assert page.locator(".problem p").inner_text() == words
-        file.write_text(whole)  # as from a server that unpacks it
-        page.get_by_role("button", name="Go on").click()
-        open_actions(page)
+    site = serve(files(tmp_path))
+    page = visit("#matches", site=site, expected=404 if damage is None else None)
+    page.locator(".problem").wait_for()
+    words = "data/matches.json.gz is missing or damaged here: write the folder anew."
+    assert page.locator(".problem p").inner_text() == words
+    file.write_text(whole)  # as from a server that unpacks it
+    page.get_by_role("button", name="Go on").click()
+    open_actions(page)
 
 
-def test_a_list_that_is_damaged_is_named(visit, exported, tmp_path):
+def test_a_list_that_is_damaged_is_named(visit, serve, exported, tmp_path):
     shutil.copytree(exported, tmp_path, dirs_exist_ok=True)
     (tmp_path / "data" / "games.json").write_text('[{"name": "matches"}]')
-    with served(files(tmp_path)) as site:
-        problem = visit(site=site).locator(".problem")
-        words = "data/games.json is missing or damaged here: write the folder anew."
-        assert problem.locator("p").inner_text() == words
+    site = serve(files(tmp_path))
+    problem = visit(site=site).locator(".problem")
+    words = "data/games.json is missing or damaged here: write the folder anew."
+    assert problem.locator("p").inner_text() == words
 
 
 def test_a_folder_that_is_opened_as_a_file_says_what_to_do(browser, exported):

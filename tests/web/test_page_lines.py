@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import focused, served
+from browser import focused
 from play_page import address, open_actions, told_by
 from web_client import listed_game
 
@@ -280,21 +280,20 @@ class TwoCoins:
         return state
 
 
-def test_of_several_throws_one_is_chosen_and_may_be_left(visit):
+def test_of_several_throws_one_is_chosen_and_may_be_left(visit, serve):
     tables = WebTables()
-    with served(make_app({"coins": listed_game("coins", TwoCoins())}, tables, ())) as site:
-        page = visit(address("coins", hand=True), site=site)
-        for leave in ("Undo", None):
-            open_actions(page)
-            assert page.locator(".action .name").all_inner_texts() == ["Gold", "Silver"]
-            page.locator(".action").last.press("Enter")
-            page.get_by_text("You: Silver. What was the outcome of chance?").wait_for()
-            if leave:
-                page.get_by_role("button", name=leave).press("Enter")
-                page.get_by_text("Your turn").wait_for()
-        page.locator(".action", has_text="Outcome 2").press("Enter")
-        page.get_by_text("You have got 3.").wait_for()
-    tables.close()
+    site = serve(make_app({"coins": listed_game("coins", TwoCoins())}, tables, ()), tables)
+    page = visit(address("coins", hand=True), site=site)
+    for leave in ("Undo", None):
+        open_actions(page)
+        assert page.locator(".action .name").all_inner_texts() == ["Gold", "Silver"]
+        page.locator(".action").last.press("Enter")
+        page.get_by_text("You: Silver. What was the outcome of chance?").wait_for()
+        if leave:
+            page.get_by_role("button", name=leave).press("Enter")
+            page.get_by_text("Your turn").wait_for()
+    page.locator(".action", has_text="Outcome 2").press("Enter")
+    page.get_by_text("You have got 3.").wait_for()
 
 
 WHILE_STONES_FLY = """() => new MutationObserver((_, watcher) => {

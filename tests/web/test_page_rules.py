@@ -1,7 +1,7 @@
 """Rules that are told, and games with a name that a click chooses."""
 
 import pytest
-from browser import axe_complaints_light_and_dark, served
+from browser import axe_complaints_light_and_dark
 from play_page import address, open_actions, told_by
 from web_client import listed_game
 
@@ -130,7 +130,7 @@ def test_a_game_for_three_has_a_card_of_its_own(visit):
     assert page.locator(".seat select").count() == 3
 
 
-def test_a_page_of_its_own_is_opened_with_what_is_chosen(visit):
+def test_a_page_of_its_own_is_opened_with_what_is_chosen(visit, serve):
     asked = []
     own = Page(
         name="own",
@@ -140,14 +140,13 @@ def test_a_page_of_its_own_is_opened_with_what_is_chosen(visit):
         presets={"One": {}, "Other": {"rules": "other"}},
     )
     tables = WebTables()
-    with served(make_app({"nim": from_registry("nim")}, tables, (), [own])) as site:
-        for name, more in (("One", {}), ("Other", {"rules": "other"})):
-            page = visit(site=site, expected=404)
-            page.get_by_role("button", name=name, exact=True).click()
-            page.get_by_role("button", name="Play Own").click()
-            page.wait_for_url("**/own?**")
-            assert asked[-1] == {"lang": "en", **more}
-    tables.close()
+    site = serve(make_app({"nim": from_registry("nim")}, tables, (), [own]), tables)
+    for name, more in (("One", {}), ("Other", {"rules": "other"})):
+        page = visit(site=site, expected=404)
+        page.get_by_role("button", name=name, exact=True).click()
+        page.get_by_role("button", name="Play Own").click()
+        page.wait_for_url("**/own?**")
+        assert asked[-1] == {"lang": "en", **more}
 
 
 class Told:
@@ -176,15 +175,14 @@ class Told:
         return 1.0
 
 
-def test_what_an_author_writes_is_shown_as_it_is(visit):
+def test_what_an_author_writes_is_shown_as_it_is(visit, serve):
     tables = WebTables()
-    with served(make_app({"told": listed_game("told", Told())}, tables)) as site:
-        page = visit("#told", site=site, first=True, locale="de-DE")
-        open_actions(page)
-        said = page.locator(".how-text p[lang=en]").all_inner_texts()
-        rules = ["Who takes the last one wins; see outcomes.", "There are no other rules."]
-        assert said == ["Take one of three.", *rules]
-    tables.close()
+    site = serve(make_app({"told": listed_game("told", Told())}, tables), tables)
+    page = visit("#told", site=site, first=True, locale="de-DE")
+    open_actions(page)
+    said = page.locator(".how-text p[lang=en]").all_inner_texts()
+    rules = ["Who takes the last one wins; see outcomes.", "There are no other rules."]
+    assert said == ["Take one of three.", *rules]
 
 
 def test_what_is_no_list_of_games_seen_is_no_trouble(visit):

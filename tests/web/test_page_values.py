@@ -4,7 +4,6 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
 import pytest
-from browser import served
 from play_page import GAMES, NOUGHTS, address, open_actions, printed
 
 import gamedp
@@ -171,7 +170,7 @@ def test_a_small_width_has_one_digit(visit):
     ]
 
 
-def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
+def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, serve, listed):
     """As far as it has been played here; of a link, when it is asked for."""
     name, seats = "matches", ["person", "person"]
     solution = gamedp.solve(listed[name].make(GAMES[name]).rules.game)
@@ -180,22 +179,21 @@ def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
     words = f"What Player 1 can expect, over 2 moves: from {first} to {last}."
     words += " (estimate, not proven)"
     tables = WebTables(Limits(states=3, shapes=0))  # without compiling
-    with served(make_app(listed, tables, ())) as site:
-        page = visit(address(name, seats=seats), site=site)
-        open_actions(page)
-        for plies in range(2):
-            open_actions(page).nth(1).click()
-            page.locator(".ply").nth(plies).wait_for()
-        page.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
-        assert page.locator(".chart").first.get_attribute("aria-label") == words
-        assert "estimate, not proven" in page.locator(".past .legend").inner_text()
-        again = visit("#" + page.url.partition("#")[2], site=site)
-        again.get_by_role("button", name="Search the positions so far").click()
-        again.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
-        assert again.locator(".chart").first.get_attribute("aria-label") == words
-        assert again.get_by_role("button", name="Search the positions so far").count() == 0
-        assert again.locator(".part-choice").count() == 0
-    tables.close()
+    site = serve(make_app(listed, tables, ()), tables)
+    page = visit(address(name, seats=seats), site=site)
+    open_actions(page)
+    for plies in range(2):
+        open_actions(page).nth(1).click()
+        page.locator(".ply").nth(plies).wait_for()
+    page.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
+    assert page.locator(".chart").first.get_attribute("aria-label") == words
+    assert "estimate, not proven" in page.locator(".past .legend").inner_text()
+    again = visit("#" + page.url.partition("#")[2], site=site)
+    again.get_by_role("button", name="Search the positions so far").click()
+    again.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
+    assert again.locator(".chart").first.get_attribute("aria-label") == words
+    assert again.get_by_role("button", name="Search the positions so far").count() == 0
+    assert again.locator(".part-choice").count() == 0
 
 
 SAID = """

@@ -1,7 +1,7 @@
 """Why a move is good or bad: in words, by the rule that the table proves, and in a picture."""
 
 import pytest
-from browser import axe_complaints_light_and_dark, focused, served
+from browser import axe_complaints_light_and_dark, focused
 from play_page import address, open_actions
 
 from gamedp.games.matches import matches_winning
@@ -96,27 +96,26 @@ def test_it_follows_the_game_and_is_read_by_keyboard(visit):
     assert english == german
 
 
-def test_mistakes_of_a_search_are_proven_or_its_opinion(visit, listed):
+def test_mistakes_of_a_search_are_proven_or_its_opinion(visit, serve, listed):
     """A search sees all of so small a game, so what it says here is proven."""
     name = "matches"
     line = {"a": [1, 2, 1, 1, 1, 2, 1], "o": [0] * 7}
     tables = WebTables(Limits(states=3, shapes=0))
-    with served(make_app({name: listed[name]}, tables, ())) as site:
-        page = visit(address(name, **line, seats=PEOPLE), site=site)
-        page.get_by_role("button", name="Search the positions so far").press("Enter")
-        mistakes = page.locator(".mistakes .ply")
-        mistakes.first.wait_for()
-        texts = mistakes.all_inner_texts()
-        assert all("proven: costs at least 2" in text for text in texts)
-        places = [int(text.split()[1].rstrip(",")) for text in texts]
-        left = [9, 8, 6, 5, 4, 3, 1]
-        spoilt = [each for each in range(6) if all(map(matches_winning, left[each : each + 2]))]
-        assert places == [ply + 1 for ply in spoilt] == [2, 5]
-        mistakes.first.press("Enter")
-        page.get_by_text(f"Move {places[0] - 1} of 7.").wait_for()
-        box = why(page)
-        box.get_by_text("Proven: even at its best, it is worse.").wait_for()
-    tables.close()
+    site = serve(make_app({name: listed[name]}, tables, ()), tables)
+    page = visit(address(name, **line, seats=PEOPLE), site=site)
+    page.get_by_role("button", name="Search the positions so far").press("Enter")
+    mistakes = page.locator(".mistakes .ply")
+    mistakes.first.wait_for()
+    texts = mistakes.all_inner_texts()
+    assert all("proven: costs at least 2" in text for text in texts)
+    places = [int(text.split()[1].rstrip(",")) for text in texts]
+    left = [9, 8, 6, 5, 4, 3, 1]
+    spoilt = [each for each in range(6) if all(map(matches_winning, left[each : each + 2]))]
+    assert places == [ply + 1 for ply in spoilt] == [2, 5]
+    mistakes.first.press("Enter")
+    page.get_by_text(f"Move {places[0] - 1} of 7.").wait_for()
+    box = why(page)
+    box.get_by_text("Proven: even at its best, it is worse.").wait_for()
 
 
 def test_what_bounds_do_not_prove_is_called_an_opinion(visit):

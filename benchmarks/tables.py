@@ -12,6 +12,7 @@ import functools
 import multiprocessing
 import tempfile
 import time
+import timeit
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -22,11 +23,14 @@ import measure
 
 import gamedp
 from gamedp.games.mancala import Mancala
-from gamedp.games.wubbel import Wubbel
+from gamedp.games.wubbel import State, Wubbel
 from gamedp.runtime.machine import peak_bytes
+from gamedp.tables import Tables
 
 AT_MOST = 1.25  # times as long as in memory
 TWO_AT_MOST = 1 / 1.6  # of the time of one worker
+LOOK_UP = 10e-6  # seconds, from Python, of what has been read
+TO_OPEN = 0.2  # seconds, with a plan of 10^6 rows
 
 
 def tables(quick: bool = False) -> list[measure.Row]:
@@ -81,7 +85,31 @@ def tables(quick: bool = False) -> list[measure.Row]:
                 "all endings of Mancala by two threads", mancala, two, one, rounds,
                 last_tier=8 if quick else 14,
             ),
+            *looks(20 if quick else 200, 20 if quick else 1000),
         ]  # fmt: skip
+
+
+def looks(goal: int, largest: int) -> list[measure.Row]:
+    """Measure a look-up of what has been read, and the opening of tables with a large plan."""
+    game = Wubbel.pig(goal)
+    with tempfile.TemporaryDirectory() as folder:
+        made = gamedp.tables.tabulate(game, folder)
+        states = [State(0, own, goal - 1 - own, own % 7) for own in range(goal - 7)]
+        look_up = min(timeit.repeat(lambda: [*map(made.bounds, states)], number=10, repeat=10))
+    game = Wubbel.pig(largest)
+    with tempfile.TemporaryDirectory() as folder:
+        gamedp.tables.tabulate(game, folder, last_tier=2)  # the lowest
+        opening = min(timeit.repeat(lambda: Tables.open(folder, game), number=1, repeat=5))
+    positions = largest**2 * (largest + 1) / 2
+    look_up /= 10 * len(states)
+    rows = [
+        ("bounds of a position that has been read", look_up, LOOK_UP, {"positions": len(states)}),
+        (f"tables of Pig to {largest} are opened", opening, TO_OPEN, {"positions": positions}),
+    ]
+    return [
+        measure.Row(what=what, ours=ours, beside="none", value=ours, goal=("<=", most), facts=facts)
+        for what, ours, most, facts in rows
+    ]
 
 
 def two_workers(

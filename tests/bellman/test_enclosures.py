@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
+from hypothesis import example, given, strategies as st
 
 from gamedp.bellman.enclosures import (
     Products,
@@ -18,6 +19,7 @@ from gamedp.bellman.enclosures import (
     rounded_outward,
     scaled,
 )
+from gamedp.results.status import opposite_bounds
 from gamedp.runtime.floats import LEAST, PROBABILITY_ROUNDING as STORED, TINY, UNIT
 
 ROWS = 300
@@ -160,6 +162,15 @@ def test_differences_go_outward():
     assert (low[2], high[2]) == (-math.inf, math.inf)
     low, high = enclosed_difference(1.7e308, np.float64(-1.7e308), np.float64(-1.7e308))
     assert (float(low), float(high)) == (np.finfo(float).max, math.inf)
+
+
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False), st.floats(allow_nan=False))
+@example(1.7e308, -1.7e308, 1.0)
+@example(math.inf, math.inf, math.inf)
+@example(1.0, 0.1, 0.25)
+def test_bounds_of_one_opponent_are_as_those_of_many(total, low, high):
+    found = enclosed_difference(total, np.array([low]), np.array([high]))
+    assert opposite_bounds(total, low, high) == tuple(float(each[0]) for each in found)
 
 
 def test_what_is_wider_is_wider():

@@ -158,7 +158,7 @@ def enclosed_difference(
             rest = total - bound
             exact = _adds_up(np.full(bound.shape, total), -bound)
             exact |= np.isinf(bound) | np.isinf(total)
-        moved = np.where(exact, rest, np.nextafter(rest, outward))
+            moved = np.where(exact, rest, np.nextafter(rest, outward))
         bounds.append(np.where(np.isnan(moved), outward, moved))
     return bounds[0], bounds[1]
 

@@ -376,7 +376,8 @@ def _numbered(
 ) -> tuple[Integers, Integers, Integers, Integers, Integers]:
     """Return these, the rows in the order of levels, where each level begins there, and ranks."""
     levels = levels.astype(np.int64)
-    order = np.argsort(levels, kind="stable")
+    keys = levels.astype(np.uint16) if len(tiers) <= 2**16 else levels  # short ones are counted
+    order = np.argsort(keys, kind="stable")
     counts = np.bincount(levels, minlength=len(tiers))
     starts = np.concatenate([[0], np.cumsum(counts)])
     ranks = np.empty(len(levels), np.int64)
@@ -389,7 +390,8 @@ def _unpacked(packed: Integers, rows: int) -> tuple[Integers, Integers]:
     count = int(packed[0]) if len(packed) else 0
     tiers, levels = np.split(packed[1:], [max(count, 0)])
     is_sound = 0 < count == len(tiers) and len(levels) == rows
-    if not is_sound or not np.array_equal(np.unique(levels), np.arange(count)):
+    is_sound = is_sound and 0 <= levels.min() <= levels.max() < count
+    if not (is_sound and np.bincount(levels, minlength=count).all()):
         message = f"these are not the levels of {rows:,} rows."
         raise InvalidParameterError(message)
     if (tiers[1:] < tiers[:-1]).any():

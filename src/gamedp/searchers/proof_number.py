@@ -11,8 +11,7 @@ import numpy as np
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.errors import UnsupportedProblemError
 from gamedp.results.search_result import SearchedAction, SearchResult
-from gamedp.results.status import Guarantee, Status
-from gamedp.runtime.floats import rounds
+from gamedp.results.status import Guarantee, Status, opposite_bounds
 from gamedp.runtime.jit import inlined
 from gamedp.runtime.machine import allocate_lazily
 from gamedp.runtime.options import finite, limits_last
@@ -470,20 +469,11 @@ class ProofSearch(Search[SearchResult]):
         return self._result(status, best)
 
     def _range(self, state: Any, player: int, *, is_swapped: bool) -> tuple[float, float]:
-        """Return the game's own bounds of player 0's value; the players may have changed places.
-
-        A difference that is not a 64-bit number is rounded outward.
-        """
+        """Return the game's own bounds of player 0's value; the players may have changed places."""
         low, high = checked_range(self.root.rules, state, player)
         if player == int(is_swapped):
             return low, high
-        total = self.root.rules.constant_sum
-        ends = total - high, total - low
-        if rounds(total, -high, ends[0]):
-            ends = math.nextafter(ends[0], -INFINITY), ends[1]
-        if rounds(total, -low, ends[1]):
-            ends = ends[0], math.nextafter(ends[1], INFINITY)
-        return ends
+        return opposite_bounds(self.root.rules.constant_sum, low, high)
 
     def _start(self, choice: RootChoice) -> RootAction:
         """Return the rules' own bounds for an action without looking ahead."""

@@ -6,14 +6,16 @@ Building the documentation executes the cells and leaves these results out; then
     python docs/results.py _build/jupyter_execute --write    # put them into the pages
 
 compare with what the build has left in that folder: words must be the same, and numbers up to
-rounding. A result below `<!-- result, varies -->` is one of many, such as a time; only that there
-is one is checked.
+rounding. Spaces and lines are not compared: where a cell is slow, MyST-NB receives what it prints in
+pieces and breaks the line where one ends, and a bar that was shown leaves an empty line. A result
+below `<!-- result, varies -->` is one of many, such as a time; only that there is one is checked.
 """
 
 import json
 import math
 import re
 import sys
+from difflib import unified_diff
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -88,6 +90,7 @@ def with_results(page: str, results: list[str], vary: set[int]) -> str:
 
 def are_the_same(kept: str, found: str) -> bool:
     """Return whether two results have the same words, and the same numbers up to rounding."""
+    kept, found = " ".join(kept.split()), " ".join(found.split())
     pairs = zip(NUMBER.findall(kept), NUMBER.findall(found), strict=False)
     return NUMBER.split(kept) == NUMBER.split(found) and all(
         math.isclose(float(one), float(other), rel_tol=RELATIVE, abs_tol=ABSOLUTE)
@@ -112,7 +115,7 @@ def refreshed(page: str, results: list[str], *, write: bool) -> str:
 
 def main(folder: Path, *, write: bool) -> None:
     """Write results into the pages, or end with the names of those that are out of date."""
-    stale = []
+    stale: dict[Path, list[str]] = {}
     for notebook in sorted(folder.rglob("*.ipynb")):
         path = DOCS / notebook.relative_to(folder).with_suffix(".md")
         page, results = path.read_text(encoding="utf-8"), results_of(notebook)
@@ -121,11 +124,15 @@ def main(folder: Path, *, write: bool) -> None:
             sys.exit(f"{path} has {count} cells, and {len(results)} were executed.")
         fresh = refreshed(page, results, write=write)
         if fresh != page:
-            stale.append(path)
+            name = str(path.relative_to(DOCS))
+            stale[path] = list(
+                unified_diff(page.splitlines(), fresh.splitlines(), name, "executed", lineterm="")
+            )
             if write:
                 path.write_text(fresh, encoding="utf-8")
     if stale and not write:
         pages = ", ".join(str(path.relative_to(DOCS)) for path in stale)
+        print(*(line for difference in stale.values() for line in difference), sep="\n")
         sys.exit(f"Out of date are the results of cells in {pages}; docs/results.py writes them.")
 
 

@@ -216,3 +216,12 @@ def test_the_result_of_a_cell_does_not_hang_on_the_pieces_in_which_it_was_printe
     # MyST-NB has added the second piece to the first, and left it where it was.
     in_pieces = {"outputs": [stream("one\ntwo\n"), stream("two\n"), returned]}
     assert results.text_of(in_pieces) == results.text_of(whole) == "one\ntwo\n\n3"
+
+
+def test_a_line_that_was_printed_in_two_pieces_is_the_same_line(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    results = importlib.import_module("results")
+    kept = "sweeps: 20, error 2.0676e-07\n<Solution>"
+    assert results.are_the_same(kept, "sweeps:\n20, error 2.06760001e-07\n\n<Solution>")
+    assert not results.are_the_same(kept, "sweeps: 20, error 2.2e-07\n<Solution>")
+    assert not results.are_the_same(kept, "rounds: 20, error 2.0676e-07\n<Solution>")

@@ -6,8 +6,8 @@ Building the documentation executes the cells and leaves these results out; then
     python docs/results.py _build/jupyter_execute --write    # put them into the pages
 
 compare with what the build has left in that folder: words must be the same, and numbers up to
-rounding. Spaces and lines are not compared: where a cell is slow, MyST-NB receives what it prints in
-pieces and breaks the line where one ends, and a bar that was shown leaves an empty line. A result
+rounding. Spaces and lines are not compared: where a cell is slow, MyST-NB receives what it prints
+in pieces and breaks the line where one ends, and a bar that was shown leaves an empty line. A result
 below `<!-- result, varies -->` is one of many, such as a time; only that there is one is checked.
 """
 
@@ -132,8 +132,9 @@ def main(folder: Path, *, write: bool) -> None:
                 path.write_text(fresh, encoding="utf-8")
     if stale and not write:
         pages = ", ".join(str(path.relative_to(DOCS)) for path in stale)
-        print(*(line for difference in stale.values() for line in difference), sep="\n")
-        sys.exit(f"Out of date are the results of cells in {pages}; docs/results.py writes them.")
+        lines = [line for difference in stale.values() for line in difference]
+        lines += [f"Out of date are the results of cells in {pages}; docs/results.py writes them."]
+        sys.exit("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ Building the documentation executes the cells and leaves these results out; then
 
 compare with what the build has left in that folder: words must be the same, and numbers up to
 rounding. Spaces and lines are not compared: where a cell is slow, MyST-NB receives what it prints
-in pieces and breaks the line where one ends, and a bar that was shown leaves an empty line. A result
-below `<!-- result, varies -->` is one of many, such as a time; only that there is one is checked.
+in pieces and breaks the line where one ends, and a bar that was shown leaves an empty line. A
+result below `<!-- result, varies -->` is one of many, such as a time; only that it is there is
+checked.
 """
 
 import json

@@ -683,7 +683,7 @@ class TestPlay:
     def test_hint_of_a_search(self, run, monkeypatch, first, left, rows, verdict):
         typed(monkeypatch, "hint")
         out = run("play", *MATCHES, "--first", first, "--level", 9)[1]
-        assert "The computer looks 9 plies ahead; what lies beyond is counted as 0." in out
+        assert "The computer looks 9 plies ahead; what lies beyond is taken for even." in out
         assert f"to move: {left} left" in out
         shown = out[out.index("> ") + 2 :].splitlines()
         assert shown[: len(rows) + 4] == [

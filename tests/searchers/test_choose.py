@@ -154,3 +154,50 @@ class Guessed(Late):
 def test_the_estimate_is_kept_within_the_range(kind, guess, value, first):
     result = kind(max_nodes=1).search(Guessed(40, guess), first, compile="never")
     assert (result.has_value, result.value(), result.bounds()) == (False, value, (-1.0, 1.0))
+
+
+@attrs.frozen
+class Shared:
+    """Take one or two of some matches; the last one wins. The payoffs add up to a constant."""
+
+    constant_sum: float
+    matches: int = 9
+    num_players = 2
+
+    def initial_state(self):
+        return 0, self.matches
+
+    def is_terminal(self, state):
+        return state[1] == 0
+
+    def player(self, state):
+        return state[0]
+
+    def actions(self, state):
+        yield 1
+        if state[1] > 1:
+            yield 2
+
+    def outcomes(self, state, action):
+        yield 1.0, (1 - state[0], state[1] - action)
+
+    def payoff(self, state, player):
+        half = 0.5 * self.constant_sum
+        return half - 0.5 if player == state[0] else half + 0.5
+
+
+@pytest.mark.parametrize("compile", ["never", "always"])
+@pytest.mark.parametrize("name", ["alpha-beta", "expectiminimax", "max-n", "minimax"])
+def test_without_a_heuristic_neither_of_two_is_ahead_whatever_their_payoffs_add_up_to(
+    name, compile
+):
+    for depth in range(1, 6):
+        found = [
+            gamedp.search(Shared(total), searcher=name, depth=depth, compile=compile)
+            for total in (0.0, 1.0, -2.0)
+        ]
+        zero, *others = found
+        for total, other in zip((1.0, -2.0), others, strict=True):
+            assert other.value() == zero.value() + total / 2
+            assert other.best_actions == zero.best_actions
+        assert depth > 4 or zero.value() == 0.0

@@ -199,7 +199,7 @@ def _adviser(
                 computer.search(game, position, compile=compile, progress=progress), position
             )
 
-    beyond = "estimated" if hasattr(game, "heuristic") else "counted as 0"
+    beyond = "estimated" if hasattr(game, "heuristic") else "taken for even"
     plies = "1 ply" if depth == 1 else f"{depth} plies"
     return by_search, f"{why}The computer looks {plies} ahead; what lies beyond is {beyond}."
 

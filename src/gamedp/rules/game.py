@@ -157,7 +157,7 @@ class Game(Protocol):
     onwards:
 
     ``heuristic(state, player) -> float``
-        An estimate, used where the depth of a search ends; 0.
+        An estimate, used where the depth of a search ends; half of `constant_sum`, else 0.
     ``value_range(state, player) -> (low, high)``
         Certain bounds of the value without looking ahead; infinite ones.
 

@@ -84,6 +84,8 @@ def share_out(work: Any, shares: Any, ply: int, is_over: bool) -> int:
             low, high = share.low, share.high
             if not low <= high or low == infinity or high == -infinity:
                 return BAD_NUMBER
+            if not work.has_heuristic:
+                score = work.half
             if not abs(score) < infinity:
                 return BAD_ESTIMATE
             score = min(max(score, low), high)

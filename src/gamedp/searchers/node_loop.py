@@ -162,10 +162,15 @@ zero_sum_range_jit = inlined(zero_sum_range)
 
 
 def ask_estimate(work, question, rules, row, mover):
-    """Ask the heuristic; return the status, and the mover's estimate less half the constant sum."""
+    """Ask the heuristic; return the status, and the mover's estimate less half the constant sum.
+
+    Without a heuristic that is 0: neither of the two is ahead.
+    """
+    if not work.has_heuristic:
+        return LoopStatus.DONE, 0.0
     question.row = row
     question.mover = mover
-    if work.has_heuristic and call_native(rules.estimate, rules.game, rules.page) == RAISED:
+    if call_native(rules.estimate, rules.game, rules.page) == RAISED:
         return LoopStatus.FAILED, 0.0
     score = question.estimate - work.half
     if not abs(score) < float("inf"):

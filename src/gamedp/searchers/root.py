@@ -107,8 +107,6 @@ class Root:
 
     def estimate(self) -> float:
         """Return the mover's score where nothing has been searched, as at a horizon."""
-        if not hasattr(self.rules.game, "heuristic"):
-            return 0.0
         return estimate_of(self.rules, self.state, self.player) - self.half
 
     def values(self, low: float, high: float, slack: float = 0.0) -> tuple[float, float]:
@@ -338,15 +336,17 @@ def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
 
 
 def estimate_of(rules: Rules, state: Any, player: int) -> float:
-    """Return the game's `heuristic`, which must be a finite number.
+    """Return the game's `heuristic`, which must be a finite number; without one, nobody is ahead.
 
     Raises
     ------
     InvalidModelError
         If it is not.
     """
+    if not hasattr(rules.game, "heuristic"):
+        return rules.constant_sum / 2 if rules.has_opponents else 0.0
     with Calling("heuristic", state, player):
-        estimate = method(rules.game, "heuristic")(rules.game, state, player)
+        estimate = rules.game.heuristic(state, player)
     if not math.isfinite(estimate):
         message = (
             f"heuristic({shown(state)}, {player}) is {shown(estimate)}; it must be one finite "

@@ -469,6 +469,33 @@ def test_a_formula_is_answered(named, formula, low, high):
 
 
 @pytest.mark.parametrize(
+    "formula", ['Pmin=? [F "end"]', "Pmax=? [F<=3 x=4]", 'R{"reward"}max=? [F "end"]']
+)
+def test_the_proof_of_a_formula_is_checked_against_the_file(named, formula):
+    code, out, _ = named("solve", "named.tra", "--property", formula, "--certificate", "proof")
+    assert code == 0
+    assert "note " not in out
+    code, out, _ = named("verify", "named.tra", "proof", "--json")
+    assert code == 0
+    assert json.loads(out)["verified"]
+
+
+def test_where_a_model_is_made_for_a_formula_its_proof_says_how_it_is_checked(named):
+    asked = ("solve", "named.tra", "--property", "Pmax=? [F (b & (X x=4))]")
+    code, out, _ = named(*asked, "--certificate", "proof")
+    assert code == 0
+    assert "--save FOLDER keeps it. Check it with gamedp verify FOLDER proof." in out
+    code, _, err = named("verify", "named.tra", "proof")
+    assert code == 1
+    assert "of another model" in err
+    code, out, _ = named(*asked, "--certificate", "again", "--save", "kept")
+    assert "Check it with gamedp verify kept again." in out
+    code, out, _ = named("verify", "kept", "again", "--json")
+    assert code == 0
+    assert json.loads(out)["verified"]
+
+
+@pytest.mark.parametrize(
     ("formula", "holds"),
     [
         ("P>=1 [F b & x=4]", "yes"),

@@ -28,6 +28,7 @@ from gamedp.cli.options import (
 from gamedp.cli.report import watch
 from gamedp.cli.texts import refuse
 from gamedp.errors import UnknownNameError
+from gamedp.questions.changes import bare
 from gamedp.questions.expressions import states_of, states_where
 from gamedp.rules.game import is_staged
 from gamedp.verbs.certifying import certify
@@ -118,6 +119,16 @@ def _solve_property(
         pairs.append(("values", f"{low!r} to {high!r}, in {len(answer.starts):,} initial states"))
     pairs += [] if solution is None else report.measures(solution)
     notes = [("note", note) for note in (*answer.notes, *answer.loaded.notes)]
+    if solution is not None and keep.certificate is not None:
+        loaded = answer.loaded
+        if model_with_digest(loaded.model, solution.model.digest(), loaded) is None:
+            folder = keep.save or "FOLDER"
+            saved = "" if keep.save else f"; --save {folder} keeps it"
+            note = (
+                f"the proof is of a model that was made for this formula{saved}. Check it with "
+                f"gamedp verify {folder} {keep.certificate}."
+            )
+            notes.append(("note", note))
     print(report.lines([*pairs, *notes, *kept]))
 
 
@@ -312,13 +323,25 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
 
 
 def model_with_digest(
-    loaded: LoadedModel, objective: Objective, digest: str
-) -> tuple[Model, dict[str, str]]:
-    """Return the model in a file that a certificate belongs to, and its objective in words.
+    model: Model, digest: str, loaded: LoadedModel | None = None
+) -> tuple[Model, dict[str, str]] | None:
+    """Return the model that a certificate belongs to, and the rewards of a file in words.
 
-    The model gets those rewards of the file with which its digest matches; it is unchanged if none
-    match. The words name these rewards, and the labels of the sets of states.
+    That is a model as it is, with other rewards of its file, or with none at all, as formulas about
+    probabilities take it; None if no digest matches.
     """
+    if model.digest() == digest:
+        return model, {}
+    for reward in [] if loaded is None else loaded.rewards:
+        rewarded = loaded.with_rewards(reward)
+        if rewarded.digest() == digest:
+            return rewarded, {"reward": reward}
+    unrewarded = bare(model)
+    return (unrewarded, {}) if unrewarded.digest() == digest else None
+
+
+def objective_in_words(objective: Objective, loaded: LoadedModel) -> dict[str, str]:
+    """Return the options of an objective; sets of states by their labels."""
     words = {}
     for option in attrs.fields(type(objective)):
         value = getattr(objective, option.name)
@@ -326,13 +349,7 @@ def model_with_digest(
             words[option.name] = _label_of(loaded, value)
         elif value is not None:
             words[option.name] = str(value)
-    if loaded.model.digest() == digest:
-        return loaded.model, words
-    for reward in loaded.rewards:
-        model = loaded.with_rewards(reward)
-        if model.digest() == digest:
-            return model, {"reward": reward} | words
-    return loaded.model, words
+    return words
 
 
 def _label_of(loaded: LoadedModel, states: NDArray[np.bool_]) -> str:

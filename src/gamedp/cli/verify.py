@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -21,11 +21,15 @@ from gamedp.cli.options import (
     SavedGame,
 )
 from gamedp.cli.report import watch
-from gamedp.cli.solve import model_with_digest
+from gamedp.cli.solve import model_with_digest, objective_in_words
 from gamedp.cli.texts import refuse
 from gamedp.errors import CertificateError, DamagedFileError
+from gamedp.model.model import Model
 from gamedp.model.objectives import NAMES
 from gamedp.results.base import bounds_at_start
+
+if TYPE_CHECKING:
+    from gamedp.adapters import LoadedModel
 
 
 def verify(
@@ -68,11 +72,14 @@ def verify(
             refuse(f"--game is for games; {model} is a file.")
         file = FileOptions(coalition=coalition, normalise=normalise)
         loaded = file.read(model, settings, ExploreOptions(max_bytes=max_bytes))
-        meant, words = model_with_digest(loaded, claims.objective, claims.digest)
+        meant, words = _belonging(claims, loaded.model, loaded)
+        words |= objective_in_words(claims.objective, loaded)
         facts |= words
     else:
         FileOptions(coalition=coalition, normalise=normalise).refuse()
         meant = _model(model, rules, settings, quiet=output.quiet)
+        if isinstance(meant, Model):
+            meant, _ = _belonging(claims, meant)
     try:
         with watch(quiet=output.quiet) as progress:
             verified = gamedp.verify(meant, claims, progress=progress)
@@ -105,6 +112,13 @@ def verify(
             ("work", f"{close}, all others in floating point"),
         ]
         print(report.lines(pairs))
+
+
+def _belonging(
+    claims: gamedp.Certificate, model: Model, loaded: LoadedModel | None = None
+) -> tuple[Model, dict[str, str]]:
+    """Return the model that a certificate belongs to, and its rewards in words."""
+    return model_with_digest(model, claims.digest, loaded) or (model, {})
 
 
 def _model(name: str, rules: SavedGame, settings: GameSettings, *, quiet: bool) -> Any:

@@ -147,6 +147,15 @@ def test_pig_as_its_rules_read(options):
     assert solution.statistics.sweeps <= 10
 
 
+def test_a_method_that_proves_nothing_does_not_say_what_the_value_depends_on():
+    """It does not depend on what endless play counts: the formula holds whatever that is."""
+    solution = gamedp.solve(Pig(6), solver="value-iteration", compile="never")
+    assert solution.guarantee is gamedp.Guarantee.NONE
+    assert solution.status is gamedp.Status.UNPROVEN
+    assert solution.value() == pytest.approx(float(Pig(6).exact()), abs=1e-4)
+    assert solution.bounds() == (-np.inf, np.inf)
+
+
 def test_maximal_end_components_are_not_searched_for_in_vain(monkeypatch):
     """That there is one is seen soon, and that there is none by the policies."""
     sought = []

@@ -209,6 +209,9 @@ def _between(
     if stopped is not None:
         status = stopped.solution.status
         raise NotSolvedError(str(stopped), attrs.evolve(solution, status=status))
+    unproven = [end for end in (least, most) if end.guarantee is Guarantee.NONE]
+    if unproven:  # which tells nothing about what the values depend on
+        return attrs.evolve(solution, status=unproven[0].status, guarantee=Guarantee.NONE)
     apart = np.asarray(most.values) - np.asarray(least.values)
     state = int(np.argmax(apart))
     low, high = problem.draws

@@ -24,6 +24,21 @@ from gamedp.searchers.driver import SearchBudget
 from gamedp.tables.whole_numbers import WholeFiller
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
+ROW_OF_THREE = """
+from typing import NamedTuple
+
+class Place(NamedTuple):
+    cells: tuple
+
+class Row:
+    def initial_state(self): return Place((0, 0, 0))
+    def is_terminal(self, state): return state.cells[2] == 1
+    def actions(self, state): return [0, 1]
+    def outcomes(self, state, action): return [(1.0, Place((0, 0, action)))]
+    def payoff(self, state, player): return 1.0
+    def render(self, state): return "".join(".X"[cell] for cell in state.cells)
+"""
+
 PLAIN = ("--compile", "never")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BOT = EXAMPLES / "bots" / "hold.py"
@@ -620,6 +635,15 @@ class TestPlay:
         typed(monkeypatch, "1")
         out = run("play", "matches", "--state", "player=0,left=1", "--seed=1", *PLAIN)[1]
         assert re.search(r"0 left\n1 +0\nThe computer has won", out)
+
+    def test_a_start_that_the_rules_cannot_deal_with_is_one_error(self, run, tmp_path, monkeypatch):
+        (tmp_path / "row_of_three.py").write_text(ROW_OF_THREE)
+        monkeypatch.chdir(tmp_path)
+        for cells, where in (("1,0", "is_terminal"), ("5,0,0", "render")):
+            code, _, err = run("play", "row_of_three.py:Row", "--state", f"cells={cells}", *PLAIN)
+            assert code == 1
+            assert len(err.splitlines()) == 1
+            assert f"raised by the rules in {where}(" in err
 
     def test_a_game_without_pictures_is_told_how_to_draw(self, run, monkeypatch, tmp_path):
         file = tmp_path / "bare.py"

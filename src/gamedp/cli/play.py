@@ -27,6 +27,7 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.play.protocol import Fault, Forfeit
+from gamedp.rules.expand import Calling, expand
 from gamedp.views import COLUMNS
 
 if TYPE_CHECKING:
@@ -130,6 +131,8 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     seed = secrets.randbits(32) if seed is None else seed
     rng = np.random.default_rng(checked_seed(seed))
     start = position_of(starts_of(known), state, "--state") if state else None
+    if state:
+        _check_start(known, start)
     line = Played.begin(known, start, rng)
     count = known.num_players
     later = {"human": 0, "computer": 1}.get(first)
@@ -244,6 +247,13 @@ def _solve_if_small(
     if solution.guarantee is gamedp.Guarantee.NONE:
         return "Solving the game proves nothing, since play may go on for ever."
     return solution
+
+
+def _check_start(rules: gamedp.rules.Rules, state: Any) -> None:
+    """Ask the rules all about a position that was typed in, which errors then name."""
+    expand(rules, state)
+    with Calling("render", state):
+        rules.render(state)
 
 
 def _check_known(solution: Solution, state: Any) -> None:

@@ -15,8 +15,9 @@ import gamedp
 from gamedp.comparison import Comparison, Measurement, read_rows
 from gamedp.errors import InvalidParameterError, UnknownNameError
 from gamedp.games.kniffel import Kniffel
-from gamedp.games.matches import Matches
+from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
+from gamedp.testing.models import Pig
 
 GAME = Matches(matches=18)
 FEW = ["default", "value-iteration", "retrograde"]
@@ -76,6 +77,23 @@ class TestMeasuring:
         assert stopped.status == "SWEEP_LIMIT"
         assert table.verdict(stopped) == "stopped"
         assert [each.method for each in table.ranking(table.problems[0])] == ["default"]
+
+    def test_who_finds_out_less_than_the_value_has_no_rank(self):
+        table = compare(Nim(), solvers=["default", "proof-number-search", "alpha-beta"])
+        rows = of_methods(table)
+        verdicts = [table.verdict(each) for each in rows.values()]
+        assert verdicts == ["proven", "partial", "proven"]
+        ranked = [each.method for each in table.ranking(table.problems[0])]
+        assert sorted(ranked) == ["alpha-beta", "default"]
+        shown = [(cells[0], cells[1], cells[2]) for cells in table.cells(table.problems[0])[1:]]
+        assert ("default", "proven", "1") in shown
+        assert ("proof-number-search", "partial", "4.941e-324 to inf") in shown
+
+    def test_methods_that_count_endless_play_as_0_take_part_whatever_it_counts(self):
+        named = ["default", "strategy-iteration", "interval-iteration"]
+        for objective in (None, gamedp.TotalReward(draw=0.25)):
+            table = compare(Pig(3), objective, named, processes=True, tolerance=1e-3)
+            assert [table.verdict(each) for each in table.rows] == ["proven"] * 3
 
     def test_searchers_are_held_against_solvers(self):
         table = compare(GAME, solvers=["minimax", "alpha-beta", "default"])

@@ -332,10 +332,11 @@ def model_with_digest(
     """
     if model.digest() == digest:
         return model, {}
-    for reward in [] if loaded is None else loaded.rewards:
-        rewarded = loaded.with_rewards(reward)
-        if rewarded.digest() == digest:
-            return rewarded, {"reward": reward}
+    if loaded is not None:
+        for reward in loaded.rewards:
+            rewarded = loaded.with_rewards(reward)
+            if rewarded.digest() == digest:
+                return rewarded, {"reward": reward}
     unrewarded = bare(model)
     return (unrewarded, {}) if unrewarded.digest() == digest else None
 

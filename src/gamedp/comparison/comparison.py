@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 Verdict: TypeAlias = Literal[
-    "proven", "confirmed", "unconfirmed", "wrong", "conflict", "stopped", "none"
+    "proven", "partial", "confirmed", "unconfirmed", "wrong", "conflict", "stopped", "none"
 ]
 """The reliance on a row's answer; see :meth:`Comparison.verdict`."""
 
@@ -152,6 +152,8 @@ class Comparison:
         """Return how far a row's answer can be trusted.
 
         - ``"proven"``: solved, with proven bounds that no other row contradicts.
+        - ``"partial"``: a search came to its end, with bounds that are wider than asked for: it was
+          to find out something else, such as who wins.
         - ``"confirmed"``: without bounds of its own, but within the tolerance of proven ones.
         - ``"unconfirmed"``: without bounds of its own, and nobody has proven any.
         - ``"wrong"``: without bounds of its own, and farther than that from the proven ones.
@@ -167,7 +169,7 @@ class Comparison:
         if row.is_proven:
             if id(row) in self._findings[row.problem].distrusted:
                 return "conflict"
-            return "proven" if row.is_solved else "stopped"
+            return self._extent(row) if row.is_solved else "stopped"
         known = self._findings[row.problem].bounds
         if not known:
             return "unconfirmed" if row.is_solved else "stopped"
@@ -178,6 +180,12 @@ class Comparison:
         if not within:
             return "wrong"
         return "confirmed" if row.is_solved else "stopped"
+
+    def _extent(self, row: Measurement) -> Verdict:
+        """Return whether a row proves the value, or less: its bounds of the start tell."""
+        low, high = row.intervals[0]
+        is_close = high - low <= self.tolerance * max(1.0, abs(row.value or 0.0))
+        return "proven" if is_close or row.kind != "searcher" else "partial"
 
     def counts(self, row: Measurement) -> bool:
         """Return whether a row has a time that may be compared."""
@@ -263,7 +271,9 @@ class Comparison:
 
     def cells(self, problem: str) -> list[tuple[str, ...]]:
         """Return the table of one problem as texts: a header, then the rows, the fastest first."""
-        header = ("method", "answer", "first", "compiling", "warm", "sweeps", "width", "error")
+        header = (
+            "method", "answer", "value", "first", "compiling", "warm", "sweeps", "width", "error"
+        )  # fmt: skip
         ranked = self.ranking(problem)
         rest = [row for row in self.rows_of(problem) if row not in ranked]
         rest.sort(key=lambda row: (row.value is None, row.width or 0.0))
@@ -272,7 +282,7 @@ class Comparison:
     def _cells(self, row: Measurement) -> tuple[str, ...]:
         verdict = self.verdict(row)
         if verdict == "none":
-            return (row.method, row.status.lower().replace("_", " "), *("",) * 6)
+            return (row.method, row.status.lower().replace("_", " "), *("",) * 7)
         low, high = row.spread
         warm = f"{in_seconds(row.seconds)} ({in_seconds(low)} to {in_seconds(high)})"
         counted = self.counts(row)
@@ -283,7 +293,8 @@ class Comparison:
         return (
             row.method,
             words,
-            in_seconds(row.first_seconds) if counted or verdict == "stopped" else "",
+            f"{row.lower:.4g} to {row.upper:.4g}" if verdict == "partial" else f"{row.value:.7g}",
+            in_seconds(row.first_seconds) if counted or verdict in {"stopped", "partial"} else "",
             in_seconds(row.compile_seconds) if row.compile_seconds else "",
             warm if counted else "",
             work,

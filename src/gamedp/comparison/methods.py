@@ -28,6 +28,7 @@ from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.game import is_staged
 from gamedp.runtime.options import settings_of, values_of
 from gamedp.runtime.registry import PEERS, SEARCHERS, SOLVERS, find, load, registered
+from gamedp.solvers.tools.endless_play import at_zero
 from gamedp.solvers.tools.prepared import prepare
 from gamedp.stages.flattened import Flattened
 from gamedp.stages.induction import StageInduction
@@ -292,10 +293,13 @@ class Task:
         return run
 
     def prepared(self) -> Prepared | None:
-        """Return the problem as solvers are asked about it; None for a staged game."""
+        """Return the problem as solvers are asked about it; None for a staged game.
+
+        In that, endless play counts 0.
+        """
         if not isinstance(self.model, Model):
             return None
-        return prepare(Problem(copy.copy(self.model), self._goal))
+        return prepare(at_zero(Problem(copy.copy(self.model), self._goal)))
 
     def _model_for(self, tool: Any) -> Any:
         """Return the model that a solver takes: of stages, or ordinary."""

@@ -11,7 +11,13 @@ from hypothesis import given, settings, strategies as st
 from symmetric_games import Pile, TwoWaysToTakeOne
 
 import gamedp
-from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError
+from gamedp.errors import (
+    InvalidParameterError,
+    NotSolvedError,
+    UnknownNameError,
+    UnknownStateError,
+    UnsupportedProblemError,
+)
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.policies import InducedChain
@@ -340,3 +346,52 @@ def test_a_payoff_is_one_number_in_both_seats(merges):
     narrow = gamedp.simulate(model, pair, games=20_000, seed=1, width=0.1).sequential
     assert narrow.low < found.value() < narrow.high
     assert narrow.looks == 1  # by the binomial distribution, as there are two payoffs
+
+
+TWO_WAYS = gamedp.Model.from_arrays([0, 2, 3, 4], [0, 1, 2, 3, 4], [1, 2, 1, 2], [1.0] * 4)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{0: "a", 1: 0.5}, {0: 1j}, {0: 10**400, 1: 1}, {7: "a"}, {0: [1, 2], 1: 0}, 10**30, {7: 0.5}],
+    ids=["text", "complex", "huge", "unknown text", "list", "huge action", "unknown action"],
+)
+def test_what_is_no_probability_is_one_error(answer):
+    def policy(state):
+        return answer if state == 0 else 0
+
+    with pytest.raises(InvalidParameterError, match="chooses"):
+        gamedp.evaluate(TWO_WAYS, policy, gamedp.Discounted(0.5))
+
+
+def test_what_is_no_weight_is_one_error():
+    first = gamedp.Policy.from_array(TWO_WAYS, [0, 0, 0], "places")
+    for weights in ({}, {first: "a"}, {first: 10**400}):
+        with pytest.raises(InvalidParameterError, match="weight"):
+            gamedp.Policy.mix(weights)
+
+
+@pytest.mark.parametrize("player", ["a", None, 1.0, 1, -1])
+def test_who_is_no_player_is_one_error(player):
+    solution = gamedp.solve(TWO_WAYS, gamedp.Discounted(0.5))
+    with pytest.raises(UnknownNameError, match="there is no player"):
+        solution.bounds(player=player)
+    with pytest.raises(UnknownNameError, match="there is no player"):
+        gamedp.best_response(TWO_WAYS, [], player=player)
+    assert solution.bounds(player=np.int64(0)) == solution.bounds()
+
+
+@pytest.mark.parametrize("state", [-1, 7, "a", 1.0, True, [1]], ids=repr)
+def test_a_line_begins_in_a_state(state):
+    solution = gamedp.solve(TWO_WAYS, gamedp.Discounted(0.5))
+    with pytest.raises(UnknownStateError):
+        solution.principal_variation(state)
+
+
+def test_numbers_beyond_the_range_of_doubles_are_one_error():
+    with pytest.raises(InvalidParameterError, match="beyond the range"):
+        gamedp.solve(TWO_WAYS, gamedp.Discounted(0.5), tolerance=10**400)
+    with pytest.raises(InvalidParameterError, match="draw is"):
+        gamedp.TotalReward(draw=10**400)
+    with pytest.raises(InvalidParameterError, match="must return True or False"):
+        gamedp.solve(TWO_WAYS, gamedp.Reachability(lambda _: np.array([1, 2])))

@@ -479,3 +479,64 @@ def test_a_game_of_two_whose_payoffs_have_a_sum():
     assert gamedp.ask(model, "Rmax=? [C]").value() == 1.0
     assert gamedp.ask(model, "<<1>> Rmax=? [C]").value() == 0.25
     assert gamedp.ask(model, "<<2>> Rmin=? [C]").value() == 0.25
+
+
+# Numbers that no double is equal to
+
+
+def test_rewards_that_no_double_is_equal_to_keep_their_rounding():
+    third = Fraction(1, 3)
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1], [0, 1], [1], [1.0], rewards=[third], terminals=[1], variables={"x": [0, 1]}
+    )
+    for formula in ("R=? [C]", "R=? [C<=3]", "R=? [F x=1]"):
+        low, high = gamedp.ask(model, formula).bounds()
+        assert Fraction(low) <= third <= Fraction(high)
+    assert gamedp.ask(model, "R>=1/3 [C]").holds == "yes"
+    assert gamedp.ask(model, "R>1/3 [C]").holds == "no"
+
+
+def test_a_payoff_that_no_double_is_equal_to_is_decided():
+    ends = {"payoffs": [Fraction(1, 3)], "terminals": [1]}
+    model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], **ends)
+    answer = gamedp.ask(model, "R>=1/3 [C]")
+    assert (answer.holds, answer.notes) == ("yes", ())
+
+
+ROUND = """@type: MDP
+@reward_models
+r
+@nr_states
+2
+@model
+state 0 init [0]
+    action a [1/3]
+        1 : 1
+state 1 [2/3]
+    action b [0]
+        1 : 1
+"""
+
+
+def test_an_average_may_be_the_largest_reward_rounded_either_way(tmp_path):
+    path = tmp_path / "round.drn"
+    path.write_text(ROUND)
+    loaded = gamedp.read_model(path)
+    low, high = gamedp.ask(loaded, "R=? [S]").bounds()
+    assert Fraction(low) <= Fraction(2, 3) <= Fraction(high)
+    assert gamedp.ask(loaded, "R>=2/3 [S]").holds == "yes"
+    assert gamedp.ask(loaded, "R<2/3 [S]").holds == "no"
+
+
+def test_means_of_rewards_in_decimals_are_not_taken_for_exact(tmp_path):
+    """It is 0.1 * 0.3 + 0.9 * 0.7 = 0.66, and the mean of the doubles is something else."""
+    (tmp_path / "mean.tra").write_text("3 4\n0 1 0.1\n0 2 0.9\n1 1 1\n2 2 1\n")
+    (tmp_path / "mean.trew").write_text("3 2\n0 1 0.3\n0 2 0.7\n")
+    loaded = gamedp.read_model(tmp_path / "mean.tra")
+    low, high = gamedp.ask(loaded, "R=? [C<=1]").bounds()
+    assert Fraction(low) <= Fraction(66, 100) <= Fraction(high)
+    for formula in ("R>=66/100 [C<=1]", "R<66/100 [C<=1]"):
+        answer = gamedp.ask(loaded, formula)
+        assert answer.holds == "undecided"
+        assert "averages of numbers that are rounded" in " ".join(answer.notes)
+    assert gamedp.ask(loaded, "R>=0.65 [C<=1]").holds == "yes"

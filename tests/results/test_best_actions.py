@@ -271,12 +271,40 @@ def test_averages_compare_the_way_there_too():
     assert solution.best_actions(0) == [0, 1]
     assert solution.best_actions(2) == [0]
     without = attrs.evolve(solution, biases=None)
-    assert without.best_actions(0) == [without.best_action(0)]
+    assert without.best_actions(0) == [0, 1, 2, 3]
+    assert without.best_actions(0, certain=True) == []
     least = gamedp.solve(model, gamedp.AverageReward("min"))
     assert least.value(0) == pytest.approx(0.5, abs=1e-6)
     assert (least.best_actions(0), least.best_actions(2)) == ([3], [1])
     two = model_of([(0.0, {1: 1.0}), (0.0, {2: 1.0})], [(1.0, {1: 1.0})], [(2.0, {2: 1.0})])
     assert gamedp.solve(two, gamedp.AverageReward()).best_actions(0, certain=True) == [1]
+
+
+def test_no_bias_makes_up_for_an_average_that_may_be_better():
+    """Action 0 of state 2 leads to a reward of 1 for ever, though so seldom that few would wait."""
+    often, seldom, loss, far = 2.0**-10, 2.0**-40, 2.0**-23, 1e-12
+    rows = [
+        [(1.0, {0: 1.0})],
+        [(1.0, {0: seldom, 3: 1 - seldom})],
+        [(1.0, {1: often, 3: 1 - often}), (1.0, {3: 1.0})],
+        [(1 - loss, {2: 1.0})],
+    ]
+    apart = [[(0.0, {4: 1.0}), (1.0, {5: 1.0})], [(0.0, {4: 1 - far, 6: far})], [(0.0, {6: 1.0})]]
+    for model in (model_of(*rows), model_of(*rows, *apart)):
+        exact = gamedp.solve(model, gamedp.AverageReward(), "exact-policy-iteration")
+        assert exact.exact_value(2) == 1
+        assert 0 in exact.best_actions(2)
+        solution = gamedp.solve(model, gamedp.AverageReward())
+        assert 0 in solution.best_actions(2)
+        assert 1 not in solution.best_actions(2, certain=True)
+
+
+def test_actions_that_are_the_same_are_as_good():
+    far = 1e-12
+    twice = [(0.0, {0: 1 - far, 2: far})] * 2
+    model = model_of([(0.0, {0: 1.0}), (1.0, {1: 1.0})], twice, [(0.0, {2: 1.0})])
+    solution = gamedp.solve(model, gamedp.AverageReward())
+    assert len({action.best for action in solution.action_values(1)}) == 1
 
 
 def test_unproven_values_say_what_seems_best():

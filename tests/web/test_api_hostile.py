@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import random
 import socket
@@ -235,7 +236,17 @@ def test_no_bytes_bring_the_server_down(client, body):
     assert answer.status_code == 400
 
 
+@pytest.fixture
+def garbage_is_collected():
+    """Look for garbage as often as a server does; other tests do so only between files."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+
+
 @pytest.mark.deep
+@pytest.mark.usefixtures("garbage_is_collected")
 def test_ten_thousand_mixed_requests(caplog):
     """Good ones are right, none is a fault, and memory does not grow."""
     resource = pytest.importorskip("resource")

@@ -176,7 +176,10 @@ def _final_numbers(given: Any) -> NDArray[Any]:
 def _draw_if_any(given: Any) -> float | None:
     if given is None:
         return None
-    number = float(given) if isinstance(given, numbers.Real) else math.nan
+    try:
+        number = float(given) if isinstance(given, numbers.Real) else math.nan
+    except OverflowError:
+        number = math.inf
     if math.isfinite(number) and number == given:
         return number + 0.0  # no negative zero
     message = (
@@ -644,10 +647,10 @@ def _where(belongs: Callable[[Any], Any], name: str, model: Any) -> NDArray[np.b
     mask = np.zeros(model.num_states, np.bool_)
     for index in range(model.num_states):
         answer = belongs(model.state(index))
-        if answer is None:
+        if answer is None or np.ndim(answer):
             message = (
-                f"{name}, a function, returns None for {shown(model.state(index))}; it must "
-                "return True or False."
+                f"{name}, a function, returns {shown(answer)} for {shown(model.state(index))}; it "
+                "must return True or False."
             )
             raise InvalidParameterError(message)
         mask[index] = bool(answer)

@@ -18,6 +18,7 @@ from gamedp.errors import (
 from gamedp.model.model import Model
 from gamedp.policies.arrays import Meaning, columns_of_chances, is_array, probabilities_in
 from gamedp.results.solution import Solution
+from gamedp.rules.exactness import as_real
 from gamedp.rules.expand import checked_action
 from gamedp.rules.layout import PackedTable
 from gamedp.rules.symmetry import counterparts
@@ -293,21 +294,30 @@ class Policy:
         policies : mapping of Policy to float
             Policies of one model, with their weights.
         """
+        weights = weights_of(policies)
         (first, *others) = policies
         for other in others:
             if not same_model(first.model, other.model):
                 message = f"{first.name} and {other.name} are policies of different models."
                 raise InvalidParameterError(message)
-        weights = weights_of(policies)
         rows = (
             chance * policy.probabilities for policy, chance in zip(policies, weights, strict=True)
         )
         return cls(first.model, sum(rows, np.zeros(first.model.num_choices)), name)
 
 
+def as_chance(given: Any, place: str) -> float:
+    """Return a probability or a weight; raise InvalidParameterError unless it is one number."""
+    try:
+        return as_real(given)
+    except (TypeError, ValueError, OverflowError):
+        message = f"{place} {shown(given)}, which is not a number that a 64-bit float holds."
+        raise InvalidParameterError(message) from None
+
+
 def weights_of(given: Mapping[Any, float]) -> list[float]:
     """Return positive weights unchanged; raise unless they sum to one within 1e-9."""
-    weights = [float(chance) for chance in given.values()]
+    weights = [as_chance(chance, "a policy has the weight") for chance in given.values()]
     if not (weights and min(weights) > 0 and abs(sum(weights) - 1) <= SUM_TOLERANCE):
         message = f"the weights {shown(weights)} must be positive and sum to 1 within 1e-9."
         raise InvalidParameterError(message)
@@ -447,7 +457,7 @@ def _answers(
         action = chosen_action(answer, name, state, known=model.actions)
         try:
             chosen[number] = model.action_label(action)
-        except UnknownNameError:
+        except (UnknownNameError, OverflowError):
             continue
         is_sure[number] = True
     owners = np.repeat(np.arange(model.num_states), counts)
@@ -480,8 +490,9 @@ def _write_probabilities(
 ) -> None:
     """Write the probability of each action of a state."""
     name, state = place
-    for action, chance in answer.items():
+    for action, given in answer.items():
         choice = known.get(chosen_action(action, name, state, known=known))
+        chance = as_chance(given, f"{name} chooses {shown(action)} in {shown(state)} with")
         if choice is not None:
             numbers[choice] = chance
         elif chance:

@@ -127,19 +127,18 @@ def _shared(model: Model, payoffs: NDArray[Any] | None) -> float:
     return 1.0 if model.num_players > 1 and payoffs is not None and payoffs.any() else 0.0
 
 
-def as_written(model: Model) -> Model | None:
-    """Return the model with decimals as they are written; None if they add up to no model.
+def as_written(model: Model) -> Model | str:
+    """Return the model with decimals as they are written; or why there is none, in words.
 
     A double stands for the shortest decimal that is read as it: 0.1 for a tenth. Only where the
     probabilities of each choice then add up to one exactly, this is what was meant.
     """
-    error = model.rounding[1] or model.rounding[2]
-    if error and "rewards" not in model.fractions:
-        return None  # averages of rounded numbers
+    if model.mean_rewards or (model.rounding[1] and "rewards" not in model.fractions):
+        return "rewards of the model are averages of numbers that are rounded."
     probabilities = decimals(given_numbers(model, "probabilities"))
     starts = model.transition_offsets[:-1]
     if len(starts) and (np.add.reduceat(probabilities, starts) != 1).any():
-        return None
+        return "the decimals of the model do not add up to one, so they are rounded."
     return _with_choices(
         attrs.evolve(model, rounding=(0.0, 0.0, 0.0)),
         np.diff(model.choice_offsets),

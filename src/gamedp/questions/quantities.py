@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import rounded_outward
 from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.model.objectives import (
     AverageReward,
@@ -181,9 +182,8 @@ class Quantities:
             message = f"the model has {model.num_transitions:,} transitions, too many to be exact."
             raise NotExactError(message)
         written = as_written(model)
-        if written is None:
-            message = "the decimals of the model do not add up to one, so they are rounded."
-            raise NotExactError(message)
+        if isinstance(written, str):
+            raise NotExactError(written)
         return written
 
     def _solved(self, model: Model, objective: Objective) -> StateNumbers:
@@ -198,7 +198,9 @@ class Quantities:
             solution = error.solution
         lower, upper = solution.lower, solution.upper
         if isinstance(objective, AverageReward):  # a reward that is never earned has no average
-            least, most = min(0.0, model.rewards.min(initial=0)), model.rewards.max(initial=0)
+            least, most = model.rewards.min(initial=0), model.rewards.max(initial=0)
+            unknown = model.rounding[1] + model.rounding[2] * max(-least, most)
+            least, most = rounded_outward(least, most, unknown)
             lower, upper = np.clip(lower, least, most), np.clip(upper, least, most)
         if solution.guarantee is not Guarantee.TWO_SIDED:
             lower, upper = np.full_like(lower, -np.inf), np.full_like(upper, np.inf)

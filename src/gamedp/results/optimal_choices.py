@@ -196,12 +196,16 @@ class OptimalChoices:
         """Keep the choices with the best bias among those with the best average after them.
 
         These are the choices for which the solution's numbers h prove its bound of the average as
-        they do for the policy's; see :class:`gamedp.solvers.RelativeValueIteration`.
+        they do for the policy's; see :class:`gamedp.solvers.RelativeValueIteration`. However
+        little an average may be better, no bias makes up for it. So a choice is dropped where the
+        averages are equal for sure; or where play stays for less than the state's average, so that
+        the way out has to be taken at some time.
         """
         solution, model = self.solution, self.solution.model
-        nothing = np.zeros_like(found.possible)
+        # If its average is certainly better, the bias need not be compared.
+        alone = found.certain & (found.possible.sum() == 1)
         if solution.biases is None:
-            return Candidates(nothing, nothing)
+            return Candidates(found.possible, alone)
         first, end = model.choice_offsets[state : state + 2].tolist()
         row = slice(*model.transition_offsets[[first, end]].tolist())
         starts = model.transition_offsets[first:end] - row.start
@@ -214,10 +218,47 @@ class OptimalChoices:
         size = np.abs(model.rewards[first:end]).max() + np.abs(steps).max()
         width = float(solution.upper[state] - solution.lower[state])
         best = values[found.possible].max(initial=-math.inf)
-        kept = found.possible & (values >= best - 2 * width - 1e-12 * size)
-        # If its average is certainly better, the bias need not be compared.
-        alone = found.certain & (found.possible.sum() == 1)
-        return Candidates(kept, alone)
+        worse = values < best - 2 * width - 1e-12 * size
+        if not self._averages_are_equal(state, found.possible):
+            structure = model.structure
+            least = solution.lower[state] if most else -solution.upper[state]
+            least -= 1e-12 * size
+            stays = structure.stays[first:end]
+            worse &= stays & (self._most_for_staying[most][structure.end_component[state]] < least)
+        return Candidates(found.possible & ~worse, alone)
+
+    @functools.cached_property
+    def _most_for_staying(self) -> tuple[Floats, Floats]:
+        """The largest cost, and reward, of the choices that stay in an end component.
+
+        (K + 1,) each; the last is for the states in none.
+        """
+        model = self.solution.model
+        structure = model.structure
+        there = structure.end_component[structure.owners[structure.stays]]
+        largest = np.full((2, structure.num_end_components + 1), -np.inf)
+        rewards = model.rewards[structure.stays]
+        np.maximum.at(largest[0], there, -rewards)
+        np.maximum.at(largest[1], there, rewards)
+        return largest[0], largest[1]
+
+    def _averages_are_equal(self, state: int, choices: Flags) -> bool:
+        """Return whether the best averages after some choices of a state are equal for sure.
+
+        They are in the states of one end component, as the player can go from each to each; and
+        everywhere, if all play ends up in the same one.
+        """
+        model = self.solution.model
+        if self.solution.tight is not None:
+            return True
+        ends = model.structure.end_component
+        if not len(model.terminals) and ends.max() == 0:
+            return True
+        first, end = model.choice_offsets[state : state + 2].tolist()
+        row = slice(*model.transition_offsets[[first, end]].tolist())
+        lengths = np.diff(model.transition_offsets[first : end + 1])
+        reached = ends[model.successors[row][np.repeat(choices, lengths)]]
+        return bool((reached == reached[0]).all() and reached[0] >= 0)
 
     # Waiting: where play may go on for ever.
 

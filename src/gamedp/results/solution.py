@@ -534,6 +534,7 @@ class Solution(Table):
                 return []
             state = self.initial_state()
         state = model.own_state(state)
+        model.index(state)  # refuses what is no state
         line = [state]
         while len(line) < length:
             following = self._sure_successor(len(line) - 1, state)

@@ -202,9 +202,9 @@ def width_of(
     return float(np.max(widths, initial=0.0))
 
 
-def check_player(num_players: int, player: int) -> None:
+def check_player(num_players: int, player: Any) -> None:
     """Raise UnknownNameError unless the game has such a player."""
-    if not 0 <= player < num_players:
+    if not (isinstance(player, (int, np.integer)) and 0 <= player < num_players):
         message = f"there is no player {player}; there are {num_players}."
         raise UnknownNameError(message)
 

@@ -105,7 +105,11 @@ def checked_number(name: str, given: Any) -> float:
     if not (isinstance(given, numbers.Real) and given > 0):  # type: ignore[operator]
         message = f"{name} is {shown(given)}; it must be a positive number."
         raise InvalidParameterError(message)
-    return float(given)
+    try:
+        return float(given)
+    except OverflowError:
+        message = f"{name} is {shown(given)}, beyond the range of 64-bit floating point."
+        raise InvalidParameterError(message) from None
 
 
 def checked_tolerance(given: Any, *, relative: bool) -> Tolerance:

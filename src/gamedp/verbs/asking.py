@@ -145,6 +145,8 @@ def _subject(given: Any) -> LoadedModel:
         model=named,
         rewards=rewards,
         fractions=kept,
+        rounding={"reward": model.rounding[1:]} if rewards else {},
+        means=frozenset({"reward"} if rewards and model.mean_rewards else ()),
         owners=model.players.astype(np.int64),
         num_players=model.num_players,
         path=Path(game or "model"),

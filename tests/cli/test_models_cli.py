@@ -532,6 +532,18 @@ def test_the_actions_of_a_state_by_a_formula(named):
     assert "by way of another question" in err
 
 
+def test_a_file_of_properties_without_a_property_lists_them(named, tmp_path):
+    (tmp_path / "more.props").write_text('"sure": P=? [F "end"];\n')
+    given = ("named.tra", "--properties", str(tmp_path / "more.props"))
+    code, _, err = named("solve", *given)
+    assert code == 2
+    assert "--properties needs --property, which says which one is meant: sure." in err
+    code, out, _ = named("explain", *given)
+    assert code == 0
+    assert 'sure: P=? [F "end"]' in out
+
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

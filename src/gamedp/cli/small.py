@@ -77,7 +77,8 @@ def explain(
     elif names_file(game, rules):
         with watch(quiet=output.quiet) as progress:
             loaded = file.read(game, settings, explore, progress)
-        asks_nothing = attrs.evolve(FILE, coalition=file.coalition, normalise=file.normalise)
+        kept = {name: getattr(file, name) for name in ("properties", "coalition", "normalise")}
+        asks_nothing = attrs.evolve(FILE, **kept)
         if (file, objective) == (asks_nothing, OBJECTIVE):
             _print_contents(game, contents_of(loaded), output)
             return

@@ -291,6 +291,9 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
     """Return the question about a model."""
     if file.property is not None:
         refuse("--property is for `gamedp solve` and `gamedp query`.")
+    if file.properties is not None:
+        names = ", ".join(loaded.properties)
+        refuse(f"--properties needs --property, which says which one is meant: {names}.")
     name, optimum = options.name(), options.wanted()
     if file.reach is not None:
         others = {"--target": file.target, "--reward": file.reward, "--draw": options.draw}

@@ -532,6 +532,14 @@ def test_the_actions_of_a_state_by_a_formula(named):
     assert "by way of another question" in err
 
 
+@pytest.mark.parametrize("command", ["play", "simulate", "perft"])
+def test_a_command_for_games_says_so_of_a_file(named, command):
+    given = {"simulate": ["--players", "uniform"], "perft": ["--depth", "1"]}.get(command, [])
+    code, _, err = named(command, "named.tra", *given)
+    assert code == 2
+    assert "named.tra is a model in a file, and this is for games" in err
+
+
 def test_a_file_of_properties_without_a_property_lists_them(named, tmp_path):
     (tmp_path / "more.props").write_text('"sure": P=? [F "end"];\n')
     given = ("named.tra", "--properties", str(tmp_path / "more.props"))
@@ -549,6 +557,7 @@ def test_a_file_of_properties_without_a_property_lists_them(named, tmp_path):
     [
         (["--property", "Pmax=? [F x=]"], "line 1, column 13: ']' stands where an expression"),
         (["--property", 'Pmax=? [F "ned"]'], "There is no label 'ned'; did you mean 'end'?"),
+        (["--property", "Pmax=? [F x==2]"], "equal is asked by a single =."),
         (["--property", "x", "--reach", "end"], "--reach cannot be combined with --property"),
         (["--property", "x", "--min"], "--min cannot be combined with it"),
         (["--property", "x", "--save", "kept"], "there is none to keep"),

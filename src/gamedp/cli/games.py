@@ -49,6 +49,11 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
     InvalidParameterError
         If the object found is not a game, or refuses the parameters.
     """
+    if is_model_file(name) and Path(name).is_file():
+        refuse(
+            f"{name} is a model in a file, and this is for games; `gamedp solve`, `gamedp query`, "
+            "`gamedp explain`, `gamedp compare` and `gamedp plot` take both."
+        )
     name, value = first_value(name)
     kind = class_named(name)
     missing = _missing_methods(kind)

@@ -192,7 +192,8 @@ def _sequence(text: str, container: type, kinds: tuple[Any, ...]) -> Any:
     elif len(kinds) < 2 or kinds[1] is ...:
         kinds = (kinds[:1] or (Any,)) * len(items)
     if len(items) != len(kinds):
-        message = f"{shown(text)} has {len(items)} items, not {len(kinds)}"
+        items_found = "1 item" if len(items) == 1 else f"{len(items)} items"
+        message = f"{shown(text)} has {items_found}, not {len(kinds)}"
         raise ValueError(message)
     values = [read(item, kind) for item, kind in zip(items, kinds, strict=True)]
     if fields is not None:

@@ -173,4 +173,5 @@ class Reader:
         """Raise the error for a token that stands where something else should be."""
         token = self.token
         found = "the text ends" if token.kind == END else f"{shown(token.text)} stands"
-        token.place.refuse(f"{found} where {wanted} should be.")
+        hint = " Whether two are equal is asked by a single =." if token.text == "=" else ""
+        token.place.refuse(f"{found} where {wanted} should be.{hint}")

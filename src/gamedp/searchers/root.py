@@ -228,7 +228,7 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
     if rules.is_general_sum:
         two = rules.num_players == 2
         message = (
-            f"{searcher} is for one player and two opponents; {type(game).__name__} has "
+            f"{searcher} is for one player, or two opponents; {type(game).__name__} has "
             f"{rules.num_players} players{' with payoffs of their own' if two else ''}. Use MaxN."
         )
         raise UnsupportedProblemError(message)

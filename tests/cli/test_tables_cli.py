@@ -71,7 +71,9 @@ def test_numbered_positions(run, tmp_path):
 def test_time_that_runs_out(run, tmp_path):
     code, out, err = run(*GAME, tmp_path, "--max-seconds", 1e-9, "--json")
     assert code == 1
-    assert json.loads(out)["blocks_made"] == 0
+    facts = json.loads(out)
+    assert (facts["blocks_made"], facts["width"]) == (0, None)  # nothing is proven yet
+    assert "width" not in run(*GAME, tmp_path, "--show")[1]
     assert "stopped at its limit of 1e-09 seconds in tier 2" in err
 
 

@@ -106,7 +106,7 @@ def tables(  # noqa: PLR0913 - they are its options
         "blocks": found.num_blocks,
         "blocks_made": found.num_made,
         "bytes": found.num_bytes,
-        "width": found.width,
+        "width": found.width if found.num_made else None,
         "places": found.num_places,
         "guarantee": found.guarantee.value,
         **_start(found),
@@ -180,8 +180,9 @@ def _words(game: Any, facts: dict[str, Any], how: str) -> list[tuple[str, str]]:
         ("tiers", f"{facts['tiers']:,}"),
         ("blocks", f"{facts['blocks_made']:,} of {facts['blocks']:,}"),
         ("kept in", f"{facts['folder']}, {facts['bytes']:,} bytes"),
-        ("width", f"at most {facts['width']:.3g}, proven"),
     ]
+    if facts["width"] is not None:
+        pairs.append(("width", f"at most {facts['width']:.3g}, proven"))
     if facts["values"]:
         rows = [
             tuple("" if row[name] is None else f"{row[name]:,}" for name in COLUMNS)

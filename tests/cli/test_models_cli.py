@@ -551,7 +551,6 @@ def test_a_file_of_properties_without_a_property_lists_them(named, tmp_path):
     assert 'sure: P=? [F "end"]' in out
 
 
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

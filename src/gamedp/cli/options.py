@@ -60,7 +60,7 @@ GameOrFile: TypeAlias = Annotated[
     Parameter(
         help="A name that `gamedp games` lists, also with its first parameter as in `wubbel:20`; "
         "`path/to/file.py:ClassName`, or `package.module:ClassName`; or a file with a model: "
-        "`.umb`, `.drn` or `.tra`.",
+        "`.umb`, `.drn`, `.tra`, or a program in PRISM's language or in JANI.",
         completer=names_in(GAMES),
     ),
 ]

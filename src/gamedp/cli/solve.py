@@ -340,6 +340,8 @@ def model_with_digest(
             rewarded = loaded.with_rewards(reward)
             if rewarded.digest() == digest:
                 return rewarded, {"reward": reward}
+    if model.is_general_sum:  # no formula is asked of it
+        return None
     unrewarded = bare(model)
     return (unrewarded, {}) if unrewarded.digest() == digest else None
 

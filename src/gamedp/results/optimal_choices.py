@@ -258,7 +258,7 @@ class OptimalChoices:
         row = slice(*model.transition_offsets[[first, end]].tolist())
         lengths = np.diff(model.transition_offsets[first : end + 1])
         reached = ends[model.successors[row][np.repeat(choices, lengths)]]
-        return bool((reached == reached[0]).all() and reached[0] >= 0)
+        return bool((reached >= 0).all() and (reached == reached[:1]).all())
 
     # Waiting: where play may go on for ever.
 

@@ -95,6 +95,15 @@ class TestMeasuring:
             table = compare(Pig(3), objective, named, processes=True, tolerance=1e-3)
             assert [table.verdict(each) for each in table.rows] == ["proven"] * 3
 
+    def test_payoffs_that_cannot_be_shifted_are_an_answer_of_each_method(self):
+        huge = gamedp.Model.from_arrays(
+            [0, 2, 4, 4, 4], [0, 1, 2, 3, 4], [1, 2, 0, 3], [1.0] * 4, players=[0, 1, 0, 0],
+            terminals=[2, 3], payoffs=[1.5e308, -1.5e308], num_players=2, constant_sum=1e308,
+        )  # fmt: skip
+        table = compare(huge, solvers=["default", "interval-iteration"], processes=True)
+        assert {table.verdict(each) for each in table.rows} == {"none"}
+        assert all(each.reason for each in table.rows)
+
     def test_searchers_are_held_against_solvers(self):
         table = compare(GAME, solvers=["minimax", "alpha-beta", "default"])
         rows = of_methods(table)

@@ -12,6 +12,7 @@ import numpy as np
 from gamedp.comparison.measurement import Measurement
 from gamedp.errors import (
     GamedpError,
+    InvalidModelError,
     InvalidParameterError,
     LimitExceededError,
     MissingPackageError,
@@ -293,13 +294,16 @@ class Task:
         return run
 
     def prepared(self) -> Prepared | None:
-        """Return the problem as solvers are asked about it; None for a staged game.
+        """Return the problem as solvers are asked about it: endless play counts 0 there.
 
-        In that, endless play counts 0.
+        None for a staged game, and where payoffs cannot be shifted: each method says why itself.
         """
         if not isinstance(self.model, Model):
             return None
-        return prepare(at_zero(Problem(copy.copy(self.model), self._goal)))
+        try:
+            return prepare(at_zero(Problem(copy.copy(self.model), self._goal)))
+        except InvalidModelError:
+            return None
 
     def _model_for(self, tool: Any) -> Any:
         """Return the model that a solver takes: of stages, or ordinary."""

@@ -26,7 +26,8 @@ HEAR = """
 
 
 def outline(part):
-    """Return the branches of a list, each with those that leave it."""
+    """Return the branches of a list, once all are named, each with those that leave it."""
+    part.page.locator(".line", has_text=re.compile(r":\s*$")).first.wait_for(state="detached")
     return part.evaluate(
         """(list) => (function read(list) {
           return [...list.children].map((item) => [

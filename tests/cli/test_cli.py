@@ -585,7 +585,7 @@ class TestQuery:
         )
         gamedp.save(gamedp.solve(model), "kept")
         facts = run_json("query", "kept", "--state", "0")
-        assert (facts["state"], facts["parameters"], facts["best"]) == (0, {}, [0])
+        assert (facts["model"], facts["state"], facts["best"]) == ("kept", 0, [0])
 
 
 @pytest.fixture
@@ -789,6 +789,13 @@ class TestStaged:
         code, out, err = run("solve", "half.py:Half")
         assert (code, out) == (2, "")
         assert "Half is not a game: it has no box, initial_state" in err
+
+    def test_the_protocol_is_no_game_of_a_file(self, run, folder):
+        text = "from gamedp import Game\nfrom gamedp.games.wubbel import Wubbel\n"
+        (folder / "with_protocol.py").write_text(text)
+        code, out, err = run("solve", "with_protocol.py")
+        assert (code, out) == (2, "")
+        assert "as in with_protocol.py:Wubbel." in err
 
     def test_explain_and_games(self, run, run_json):
         out = run("explain", *JOURNEY)[1]
@@ -1098,7 +1105,7 @@ USAGE_ERRORS = {
 OTHER_ERRORS = {
     "unreachable": (["query", "matches", "--state", "left=19"], "left=19"),
     "wrong length": (["query", "nim", "--state", "heaps=3,4"], "3 items"),
-    "limit": (["solve", "wubbel", "--max-states", "10"], "max_states=10:"),
+    "limit": (["solve", "wubbel", "--max-states", "10"], "--max-states 10:"),
     "unsupported": (
         ["solve", "wubbel", "--set=goal=3", "--solver", "backward-induction"], "acyclic",
     ),
@@ -1441,3 +1448,19 @@ class TestProcess:
             "sys.exit(bool({'scipy.sparse', 'rich', 'cattrs'} & set(sys.modules)))"
         )
         subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("Declare it: TotalReward(draw=0.5) shares it", "Declare it: --draw 0.5 shares it"),
+        ("the objective TotalReward(draw=...).", "--draw ...."),
+        ("stopped at max_states=1,000:", "stopped at --max-states 1,000:"),
+        ("max_states= sets a limit", "--max-states sets a limit"),
+        ("Raise max_seconds, or read .solution", "Raise --max-seconds, or read .solution"),
+        ("raise max_sweeps.", "raise it by --option max_sweeps=...."),
+        ("a field max_stateside=3", "a field max_stateside=3"),
+    ],
+)
+def test_ways_out_are_written_as_options(words, options):
+    assert cli._in_options(words) == options

@@ -463,9 +463,27 @@ def test_a_formula_is_answered(named, formula, low, high):
     assert code == 0
     assert (facts["model"], facts["formula"], facts["holds"]) == ("named.tra", formula, None)
     assert (facts["lower"], facts["upper"]) == (pytest.approx(low), pytest.approx(high))
+    assert facts["lower"] <= facts["value"] <= facts["upper"]
     code, out, _ = named("solve", "named.tra", "--property", formula)
     assert code == 0
     assert f"formula     {formula}" in out.splitlines()
+
+
+def test_facts_have_the_same_names_however_they_are_asked_for(named):
+    formula = 'Pmax=? [F "end"]'
+    by_formula = json.loads(named("solve", "named.tra", "--property", formula, "--json")[1])
+    by_option = json.loads(named("solve", "named.tra", "--reach", "end", "--json")[1])
+    assert by_option.keys() - by_formula.keys() <= {"objective", "action"}
+    assert by_formula.keys() - by_option.keys() == {"formula", "holds"}
+    assert by_formula["value"] == by_option["value"]
+    asked = json.loads(named("query", "named.tra", "--property", formula, "--json")[1])
+    assert (asked["model"], asked["formula"]) == ("named.tra", formula)
+    assert "parameters" not in asked
+    assert asked["notes"] == by_formula["notes"]
+    words = named("query", "named.tra", "--property", formula)[1]
+    assert f"formula     {formula}" in words.splitlines()
+    holds = json.loads(named("solve", "named.tra", "--property", "P>0 [F x=4]", "--json")[1])
+    assert (holds["holds"], holds["value"]) == ("yes", None)
 
 
 @pytest.mark.parametrize(
@@ -604,7 +622,7 @@ def test_a_program_takes_constants_and_limits(named):
     refused = {
         (): "line 2, column 11: the constant n has no value.",
         ("--set", "m=4"): "There is no constant 'm'; known: n, p.",
-        ("--set", "n=9999", "--max-states", "100"): "exploration stopped at max_states=100",
+        ("--set", "n=9999", "--max-states", "100"): "exploration stopped at --max-states 100",
         ("--set", "n=4", "--compile", "never"): "--compile is for games",
         ("--set", "n=4", "--fresh"): "--fresh is for games",
     }

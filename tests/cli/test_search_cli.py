@@ -503,7 +503,7 @@ class TestPerft:
             (
                 ("mancala", "--depth=30", "--max-seconds=0.2"),
                 1,
-                "counting stopped at max_seconds=0.2",
+                "counting stopped at --max-seconds 0.2",
             ),
         ],
     )

@@ -436,6 +436,33 @@ def test_what_lacks_methods_is_not_told_of_its_properties():
         gamedp.search(model)
 
 
+class Inherited(gamedp.Game):
+    def initial_state(self):
+        return 0
+
+    def is_terminal(self, state):
+        return state == 1
+
+    def actions(self, state):
+        return [1]
+
+    def outcome(self, state, action):
+        return [(1, 1)]
+
+
+def test_the_empty_methods_of_the_protocol_are_none():
+    words = r"has no method outcomes, payoff\..* Does outcome mean outcomes\?"
+    with pytest.raises(TypeError, match=words):
+        gamedp.solve(Inherited(), compile="never")
+
+    class Stages(gamedp.StagedGame):
+        def stage(self):
+            return Inherited()
+
+    with pytest.raises(TypeError, match="has no method box, initial_state, is_terminal, payoff, f"):
+        gamedp.solve(Stages(), compile="never")
+
+
 STARTS = {
     "none": (None, r"the initial states contain None.* Is a return missing\?"),
     "a list": (

@@ -28,7 +28,9 @@ def gallery():
 
 def test_every_kind_of_view_fits_and_has_words(visit, gallery):
     page = visit(address("views", seats=PEOPLE), site=gallery, width=320)
-    for kind, _ in zip(KINDS, VIEWS, strict=True):
+    for moves, (kind, _) in enumerate(zip(KINDS, VIEWS, strict=True)):
+        if moves:  # two kinds in a row are the same
+            page.locator(".ply").nth(moves - 1).wait_for()
         page.locator(f".drawing-{kind}").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         assert axe_complaints(page) == []

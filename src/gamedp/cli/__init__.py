@@ -10,6 +10,7 @@ import contextlib
 import gc
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -50,6 +51,20 @@ AGAIN, ONCE_MORE = 0.01, 1.0
 """Seconds before Ctrl-C is sent again if Python could not handle it, and before it is sent once
 more if that was too early.
 """
+
+IN_OPTIONS = (
+    (r"(?:the objective )?TotalReward\(draw=([^()]*)\)", r"--draw \1"),
+    (r"Discounted with a discount near one, or FiniteHorizon\b", "--discount 0.999, or --horizon"),
+    (r"\bmax_(states|seconds|bytes)= ?", r"--max-\1 "),
+    (r"\b([Rr])aise max_seconds\b", r"\1aise --max-seconds"),
+    (r"\b([Rr])aise (max_sweeps|max_policies)\b", r"\1aise it by --option \2=..."),
+    (r"\bcompile='never'", "--compile never"),
+    (r"\bwith relative=True", "with --relative"),
+    (r"\bgamedp\.solvers\.ExactPolicyIteration\(\)", "--solver exact-policy-iteration"),
+    (r"([Rr])ead \.solution on this error", r"\1ead the bounds above"),
+    (r"are in \.solution on this error", "are above"),
+)
+"""How ways out of an error that Python's words name are written as options: pattern, words."""
 
 EXAMPLES = """\
 Examples:
@@ -338,8 +353,16 @@ def _version() -> str:
 
 def _complain(message: str, code: int) -> int:
     """Report an error on one line of stderr."""
-    print("gamedp:", " ".join(message.split()), file=sys.stderr)
+    print("gamedp:", _in_options(message), file=sys.stderr)
     return code
+
+
+def _in_options(message: str) -> str:
+    """Return a message on one line, its ways out as options."""
+    message = " ".join(message.split())
+    for pattern, words in IN_OPTIONS:
+        message = re.sub(pattern, words, message)
+    return message
 
 
 def _show_warning(
@@ -352,7 +375,7 @@ def _show_warning(
 ) -> None:
     """Show warnings of compiling and computing as one line, without the line of our code."""
     if issubclass(category, (CompilationWarning, KeptSolutionWarning, RuntimeWarning)):
-        text = f"gamedp: warning: {' '.join(str(message).split())}\n"
+        text = f"gamedp: warning: {_in_options(str(message))}\n"
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)
     (file or sys.stderr).write(text)

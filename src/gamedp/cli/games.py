@@ -21,7 +21,7 @@ from gamedp.errors import (
     UnsupportedProblemError,
 )
 from gamedp.questions.expressions import states_of, states_where
-from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged
+from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged, missing_methods
 from gamedp.runtime.encoding import declared_fields, fields_of
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import FORMATS, GAMES, find, registered
@@ -56,7 +56,7 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
         )
     name, value = first_value(name)
     kind = class_named(name)
-    missing = _missing_methods(kind)
+    missing = missing_methods(kind, _required_methods(kind))
     if missing:
         refuse(
             f"{name} is not a game: it has no {', '.join(missing)}. "
@@ -187,17 +187,12 @@ def _required_methods(kind: type) -> tuple[str, ...]:
     return STAGED_REQUIRED if is_staged(kind) else REQUIRED
 
 
-def _missing_methods(kind: type) -> list[str]:
-    required = _required_methods(kind)
-    return [method for method in required if not callable(getattr(kind, method, None))]
-
-
 def _games_of(module: ModuleType) -> list[str]:
     """Return the names of the classes in a module that look like games."""
     return [
         name
         for name, value in vars(module).items()
-        if isinstance(value, type) and not _missing_methods(value)
+        if isinstance(value, type) and not missing_methods(value, _required_methods(value))
     ]
 
 

@@ -83,7 +83,7 @@ def query(  # noqa: PLR0913 - one for each kind of option
         found, thing = Solved(game, solution), solution.model.rules or solution.model
     elif file.property is not None:
         reply = answered(game, settings, file, method, fresh=fresh, quiet=output.quiet)
-        found = Solved(game, reply.solution_of_states())
+        found = Solved(game, reply.solution_of_states(), answer=reply)
         thing = found.solution.model.rules or found.solution.model
     elif names_file(game, rules, fresh=fresh):
         question = asked_of(game, settings, file, method, quiet=output.quiet)

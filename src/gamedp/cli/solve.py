@@ -107,7 +107,8 @@ def _solve_property(
         write_csv(keep.csv, answer.to_columns())
     kept = [] if solution is None else kept_in(solution, attrs.evolve(keep, csv=None))
     if output.json:
-        report.print_json({"model": name, **answer.facts()})
+        kind = "model" if is_model_file(name) else "game"
+        report.print_json({kind: name, **answer.facts()})
         return
     pairs = [("model", repr(answer.loaded)), ("formula", answer.formula)]
     if answer.is_boolean:
@@ -217,20 +218,25 @@ class Question:
 class Solved:
     """A solution of a game, or of the `question` about a file, by the user's `name` of it.
 
-    `failure` is the error if the solver has stopped too early.
+    `failure` is the error if the solver has stopped too early, `answer` the one to a formula if the
+    question was one.
     """
 
     name: str
     solution: Any
     failure: gamedp.NotSolvedError | None = None
     question: Question | None = None
+    answer: Answer | None = None
 
     def facts(self, state: Any = None) -> dict[str, Any]:
         """Return the facts about a state, or about the start, for JSON."""
         facts: dict[str, Any] = self.solution.facts(state)
-        if self.question is None:
+        if self.question is not None:
+            facts |= {"objective": self.question.words, "notes": self._notes()}
+        if self.answer is not None:
+            facts = {"formula": self.answer.formula} | facts | {"notes": self._notes()}
+        if self.solution.model.rules is not None:
             return {"game": self.name} | facts
-        facts |= {"objective": self.question.words, "notes": self.question.loaded.notes}
         del facts["parameters"]
         return {"model": self.name} | facts
 
@@ -238,19 +244,27 @@ class Solved:
         """Return in words what is solved."""
         if self.question is not None:
             return [("model", repr(self.question.loaded))]
+        if self.answer is not None:
+            return [("model", repr(self.answer.loaded)), ("formula", self.answer.formula)]
         rules = self.solution.model.rules
         return [] if rules is None else [("game", report.game_words(rules.game))]
 
     def measures(self) -> list[tuple[str, str]]:
         """Describe in words the basis of the answer and the effort."""
         measures = report.measures(self.solution)
-        if self.question is None:
-            return measures
-        words = ", ".join(f"{name} {word}" for name, word in self.question.words.items())
-        return [
-            (label, words.removeprefix("name ") if label == "objective" else text)
-            for label, text in measures
-        ] + [("note", note) for note in self.question.loaded.notes]
+        if self.question is not None:
+            words = ", ".join(f"{name} {word}" for name, word in self.question.words.items())
+            measures = [
+                (label, words.removeprefix("name ") if label == "objective" else text)
+                for label, text in measures
+            ]
+        return measures + [("note", note) for note in self._notes()]
+
+    def _notes(self) -> list[str]:
+        """Return what the answer rests on besides the solution."""
+        if self.answer is not None:
+            return [*self.answer.notes, *self.answer.loaded.notes]
+        return [] if self.question is None else list(self.question.loaded.notes)
 
 
 def asked_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from gamedp.runtime.arrays import Flags, Floats
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
+
+HOW_FOUND = (
+    "solver", "status", "guarantee", "states", "choices", "transitions", "sweeps", "seconds",
+    "bytes",
+)  # fmt: skip
+"""What the facts of a solution say of how it was found."""
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -208,14 +215,24 @@ class Answer:
         return joined(fields, found)
 
     def facts(self) -> dict[str, Any]:
-        """Return the answer at the start, for JSON."""
+        """Return the answer at the start, for JSON.
+
+        What :meth:`gamedp.Solution.facts` says of how it was found has the same names here, if a
+        model was solved for it. ``"value"`` is None where :meth:`value` raises, and for a formula
+        that is true or false.
+        """
         lower, upper = self.bounds()
-        facts: dict[str, Any] = {"formula": self.formula, "lower": lower, "upper": upper}
-        facts["holds"] = self.holds
-        if self.solution is not None:
-            facts |= {
-                "solver": type(self.solution.solver).__name__,
-                "guarantee": self.solution.guarantee.name,
-                "states": self.solution.model.num_states,
-            }
-        return facts | {"notes": [*self.notes, *self.loaded.notes]}
+        value = None
+        if not self.is_boolean:
+            with contextlib.suppress(UnknownStateError, UnsupportedProblemError):
+                value = self.value()
+        found = {} if self.solution is None else self.solution.facts()
+        return {
+            "formula": self.formula,
+            "value": value,
+            "lower": lower,
+            "upper": upper,
+            "holds": self.holds,
+            **{key: found[key] for key in HOW_FOUND if key in found},
+            "notes": [*self.notes, *self.loaded.notes],
+        }

@@ -345,12 +345,24 @@ def method(game: object, name: str) -> Callable[..., Any]:
     return function
 
 
+def missing_methods(game: object, required: Iterable[str]) -> list[str]:
+    """Return the methods that a game, or its class, lacks; those of the protocols are empty."""
+    missing = []
+    for name in required:
+        member = getattr(game, name, None)
+        body = getattr(member, "__func__", member)
+        is_empty = any(body is getattr(protocol, name, None) for protocol in (Game, StagedGame))
+        if is_empty or not callable(member):
+            missing.append(name)
+    return missing
+
+
 def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
     """Raise TypeError if `game` is a class, or lacks a method that its kind requires."""
     if isinstance(game, type):
         message = f"{game.__name__} is a class; pass an instance of it, {game.__name__}()."
         raise TypeError(message)
-    missing = [name for name in required if not callable(getattr(game, name, None))]
+    missing = missing_methods(game, required)
     if missing:
         refuse_properties(game, missing)
         if all(hasattr(game, name) for name in missing):  # else it is not a game at all

@@ -3,6 +3,7 @@
 import enum
 import functools
 import itertools
+import re
 import warnings
 from typing import NamedTuple
 
@@ -415,7 +416,8 @@ def test_a_number_by_the_name_of_a_method():
 def test_what_a_staged_game_lacks_is_told_with_its_arguments():
     class Stages:
         following = property(lambda self: None)
-        stage = box = initial_state = is_terminal = payoff = Members.initial_state
+        stage = box = initial_state = Members.initial_state
+        is_terminal, payoff = Members.is_terminal, Members.payoff
 
     words = r"Stages\.following is a property.* def following\(self, context, end\)\."
     with pytest.raises(TypeError, match=words):
@@ -434,6 +436,47 @@ def test_what_lacks_methods_is_not_told_of_its_properties():
     model = gamedp.compile(race(), compile="never")
     with pytest.raises(TypeError, match=r"Model is not a game: it has no method initial_state"):
         gamedp.search(model)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "taken", "right"),
+    [
+        ("reward", lambda self, s, a: 0.0, "self, s, a", "self, state, action, player"),
+        ("payoff", lambda self, s: 0.0, "self, s", "self, state, player"),
+        ("outcomes", lambda self: [], "self", "self, state, action"),
+        ("actions", lambda self, state, more: [], "self, state, more", "self, state"),
+        ("initial_state", lambda self, seed: 0, "self, seed", "self"),
+    ],
+)
+def test_a_method_with_other_arguments(name, method, taken, right):
+    words = f"Race.{name} takes ({taken}); write it as a method, def {name}({right})."
+    with pytest.raises(TypeError, match=re.escape(words)):
+        gamedp.solve(race(**{name: method}), compile="never")
+
+
+def test_more_arguments_with_defaults_and_decorators_are_fine():
+    def counted(method):
+        @functools.wraps(method)
+        def call(*arguments):
+            return method(*arguments)
+
+        return call
+
+    class More(Members):
+        num_players, constant_sum = 2, 1.0
+        actions = counted(Members.actions)
+
+        def payoff(self, state, player, *, scale=1):
+            return scale * super().payoff(state, player)
+
+        def is_terminal(self, *state):
+            return super().is_terminal(*state)
+
+        def outcomes(self, state, action, times=1):
+            return super().outcomes(state, times * action)
+
+    value = gamedp.solve(More(), compile="never").value()
+    assert value == gamedp.solve(race(), compile="never").value()
 
 
 class Inherited(gamedp.Game):
@@ -460,6 +503,18 @@ def test_the_empty_methods_of_the_protocol_are_none():
             return Inherited()
 
     with pytest.raises(TypeError, match="has no method box, initial_state, is_terminal, payoff, f"):
+        gamedp.solve(Stages(), compile="never")
+
+
+def test_arguments_of_a_staged_game_are_called_so():
+    class Stages:
+        stage = box = initial_state = Members.initial_state
+        is_terminal, payoff, following = Members.is_terminal, Members.payoff, Members.outcomes
+
+        def reward(self, context, player):
+            return 0.0
+
+    with pytest.raises(TypeError, match=r"def reward\(self, context, end, player\)\."):
         gamedp.solve(Stages(), compile="never")
 
 

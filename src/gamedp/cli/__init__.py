@@ -64,7 +64,7 @@ IN_OPTIONS = (
     (r"([Rr])ead \.solution on this error", r"\1ead the bounds above"),
     (r"are in \.solution on this error", "are above"),
 )
-"""How ways out of an error that Python's words name are written as options: pattern, words."""
+"""Ways out of an error as Python's words name them: a pattern, and the options in its place."""
 
 EXAMPLES = """\
 Examples:

@@ -21,7 +21,14 @@ from gamedp.errors import (
     UnsupportedProblemError,
 )
 from gamedp.questions.expressions import states_of, states_where
-from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged, missing_methods
+from gamedp.rules.game import (
+    REQUIRED,
+    STAGED_REQUIRED,
+    Rules,
+    StagedRules,
+    is_staged,
+    missing_methods,
+)
 from gamedp.runtime.encoding import declared_fields, fields_of
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import FORMATS, GAMES, find, registered
@@ -63,7 +70,12 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
             f"A game has the methods {', '.join(_required_methods(kind))}."
         )
     given = {} if value is None else _first_parameter(name, kind, value)
-    return make(kind, texts, name=name, option="--set", word="parameter", given=given)
+    game = make(kind, texts, name=name, option="--set", word="parameter", given=given)
+    try:
+        _ = StagedRules(game) if is_staged(game) else Rules(game)
+    except TypeError as error:
+        refuse(str(error))
+    return game
 
 
 def first_value(name: str) -> tuple[str, str | None]:

@@ -25,7 +25,7 @@ HOW_FOUND = (
     "solver", "status", "guarantee", "states", "choices", "transitions", "sweeps", "seconds",
     "bytes",
 )  # fmt: skip
-"""What the facts of a solution say of how it was found."""
+"""The facts of a solution that say how it was found."""
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)

@@ -25,10 +25,10 @@ from gamedp.rules.exactness import as_sum_of_two, as_truth
 from gamedp.rules.layout import shaped_like
 from gamedp.rules.slips import (
     nearest,
+    refuse_arguments,
     refuse_hidden,
     refuse_no_mover,
     refuse_properties,
-    refuse_static,
     refuse_value,
     warn_of_slips,
     way_of_neighbour,
@@ -378,7 +378,7 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
             message += f" If a model will do, pass the `.model` of this {type(game).__name__}."
         message += way_of_neighbour(game)
         raise TypeError(message)
-    refuse_static(game, required)
+    refuse_arguments(game, required)
 
 
 MOST_STEPS = 1_000

@@ -13,10 +13,10 @@ from gamedp.errors import InvalidModelError, shown, warn
 
 __all__ = [
     "nearest",
+    "refuse_arguments",
     "refuse_hidden",
     "refuse_no_mover",
     "refuse_properties",
-    "refuse_static",
     "refuse_value",
     "warn_of_slips",
     "way_of_neighbour",
@@ -120,12 +120,20 @@ def refuse_properties(game: object, names: Iterable[str]) -> None:
         raise _no_method(game, next(iter(members)), "is a property, which takes no arguments")
 
 
-def refuse_static(game: object, names: Iterable[str]) -> None:
-    """Raise TypeError if a method lacks the argument for the game."""
+def refuse_arguments(game: object, names: Iterable[str]) -> None:
+    """Raise TypeError if a method lacks the argument for the game, or another one."""
     for name in names:
         member = inspect.getattr_static(type(game), name, None)
         if isinstance(member, (staticmethod, classmethod)):
             raise _no_method(game, name, f"is a {type(member).__name__}")
+        code = getattr(member, "__code__", None)
+        if code is None or hasattr(member, "__wrapped__"):
+            continue
+        most = code.co_argcount
+        least = most - len(getattr(member, "__defaults__", None) or ())
+        given = 1 + len(ARGUMENTS.get(name, ("state",)))
+        if given < least or (given > most and not code.co_flags & inspect.CO_VARARGS):
+            raise _no_method(game, name, f"takes ({', '.join(code.co_varnames[:most])})")
 
 
 def refuse_value(game: object, name: str) -> None:
@@ -148,7 +156,7 @@ def refuse_hidden(game: object, names: Iterable[str]) -> None:
                 raise _no_method(game, name, "is not in the class, so it would be passed over")
             continue
         refuse_properties(game, [name])
-        refuse_static(game, [name])
+        refuse_arguments(game, [name])
         refuse_value(game, name)
         if inspect.isdatadescriptor(member):
             message = (
@@ -160,6 +168,8 @@ def refuse_hidden(game: object, names: Iterable[str]) -> None:
 def _no_method(game: object, name: str, found: str) -> TypeError:
     """Return the error for a member that should be a method."""
     arguments = ", ".join(("self", *ARGUMENTS.get(name, ("state",))))
+    if hasattr(type(game), "stage"):
+        arguments = arguments.replace("state", "context").replace("action", "end")
     return TypeError(
         f"{type(game).__name__}.{name} {found}; write it as a method, def {name}({arguments})."
     )

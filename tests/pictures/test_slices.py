@@ -353,3 +353,12 @@ def test_a_policy_that_stays_has_points_and_one_field_no_arrows():
     assert points.get_xydata().tolist() == [[1.0, 1.0]]  # elsewhere the walls are in the way
     with pytest.raises(ValueError, match="name two fields"):
         plot_policy(gamedp.solve(Matches(9), compile="never"), "left", arrows=True)
+
+
+def test_two_fields_that_alone_vary_need_not_be_named(solution):
+    ax = plot_values(solution, where={"own": 3})
+    named = plot_values(solution, "opponent", "turn", where={"own": 3})
+    assert drawn(ax) == drawn(named)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("opponent", "turn")
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="own, opponent, turn vary"):
+        plot_values(solution)

@@ -59,6 +59,7 @@ IN_OPTIONS = (
     (r"\b([Rr])aise max_seconds\b", r"\1aise --max-seconds"),
     (r"\b([Rr])aise (max_sweeps|max_policies)\b", r"\1aise it by --option \2=..."),
     (r"\bcompile='never'", "--compile never"),
+    (r"\bname a field for each axis", "name a field for each axis by --fields"),
     (r"\bwith relative=True", "with --relative"),
     (r"\bgamedp\.solvers\.ExactPolicyIteration\(\)", "--solver exact-policy-iteration"),
     (r"([Rr])ead \.solution on this error", r"\1ead the bounds above"),

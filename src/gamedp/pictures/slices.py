@@ -63,8 +63,8 @@ def plot_values(
     solution : Solution or StagedSolution
     x, y : str
         Fields of the state, or of the context of a staged game, named as in
-        :meth:`gamedp.Solution.to_columns`; ``"state"`` for a model of arrays. If only one field
-        varies, it need not be named.
+        :meth:`gamedp.Solution.to_columns`; ``"state"`` for a model of arrays. If only one or two
+        fields vary, they need not be named.
     where : mapping of str to int, optional
         The fields that all states of the picture have in common. Every field that still varies
         must be named.
@@ -109,7 +109,7 @@ def plot_values(
     )
     what = what_values_are(solution, player)
     ax = canvas(ax)
-    if y is None:
+    if len(selection.names) == 1:
         at, low, high = (selection.grid(numbers) for numbers in (values, lower, upper))
         line = np.arange(len(at)) + selection.low[0]
         ax.plot(line, at, marker=".", color=COLOURS[0])
@@ -148,7 +148,7 @@ def plot_policy(
         As for :func:`plot_values`.
     arrows : bool
         Draw an arrow in each place instead, as on a grid: from the place to where the policy leads
-        on average in the next step; a point if that is the place itself. Needs `y`.
+        on average in the next step; a point if that is the place itself. Needs two fields.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def plot_policy(
     """
     model = solution.model
     selection = select(solution, _names(solution, x, y, where), where)
-    if arrows and y is None:
+    if arrows and len(selection.names) == 1:
         message = "arrows point from place to place; name two fields, x and y."
         raise InvalidParameterError(message)
     what = (
@@ -193,7 +193,7 @@ def plot_policy(
         numbers = np.where(choices >= 0, labels, np.nan)
     table = selection.grid(numbers)
     ax = canvas(ax)
-    if y is None:
+    if len(selection.names) == 1:
         _draw_line(ax, selection, table, list(kinds) if few else None)
     elif few:
         _draw_kinds(ax, selection, table, list(kinds))
@@ -209,12 +209,12 @@ def _names(
     y: str | None,
     where: Mapping[str, int] | None,
 ) -> tuple[str, ...]:
-    """Return the named fields, or the only one that varies.
+    """Return the named fields, or the one or two that vary.
 
     Raises
     ------
     InvalidParameterError
-        If none is named and several vary, or none does.
+        If none is named and more than two vary, or none does.
     """
     if x is not None:
         return (x,) if y is None else (x, y)
@@ -226,8 +226,8 @@ def _names(
         for name, column in fields.items()
         if name not in (where or {}) and len(set(column[there].tolist())) > 1
     ]
-    if len(varying) == 1 and y is None:
-        return (varying[0],)
+    if len(varying) in {1, 2} and y is None:
+        return tuple(varying)
     known = f"{', '.join(varying)} vary" if varying else "no field varies"
     message = f"name a field for each axis: {known}."
     raise InvalidParameterError(message)

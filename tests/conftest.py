@@ -6,6 +6,7 @@ import os
 import signal
 from importlib.metadata import EntryPoint
 
+import numba
 import pytest
 from executors import processes
 from mutants import recording
@@ -49,8 +50,13 @@ def pytest_runtest_teardown(item, nextitem):
         gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)  # before what was not asked for is left out
 def pytest_collection_modifyitems(items):
-    """Begin with what takes long."""
+    """Leave what is slow to the deep runs where loops are compiled; begin with what takes long."""
+    if not numba.config.DISABLE_JIT:
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker("deep")
     longest_first(items)
 
 

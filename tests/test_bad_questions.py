@@ -142,6 +142,7 @@ def test_values_beyond_the_range_are_refused_soon_and_name_the_state(solver, obj
     assert solution is None or solution.upper[1] == INF
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", REGISTERED, ids=lambda solver: type(solver).__name__)
 def test_nothing_false_is_said_of_a_value_beyond_the_range(solver):
     # It is 1e308 times 2**52, but already the first sweeps come near the end of the range.

@@ -116,6 +116,7 @@ sys.exit(measure.main(fake))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("goals", "missed"),
     [

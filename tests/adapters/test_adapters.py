@@ -1102,6 +1102,7 @@ SMALL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SMALL)
 def test_reading_a_small_file_takes_no_more_than_it_may(folder, case):
     path = SMALL[case](folder)

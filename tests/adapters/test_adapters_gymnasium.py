@@ -56,6 +56,7 @@ def contains(solution, place, value, slack):
     return lower - slack <= value <= upper + slack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("discount", [0.99, 1.0])
 @pytest.mark.parametrize("name", NAMES)
 def test_bounds_contain_the_values_of_plain_sweeps(name, discount):

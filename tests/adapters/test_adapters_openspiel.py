@@ -312,6 +312,7 @@ class TestRefusals:
         with pytest.raises(UnsupportedProblemError, match=words):
             OpenSpiel(name)
 
+    @pytest.mark.slow
     def test_too_much_chance_at_once(self):
         with pytest.raises(UnsupportedProblemError, match="more than 100,000 outcomes"):
             gamedp.solve(OpenSpiel("einstein_wurfelt_nicht"))
@@ -374,6 +375,7 @@ class TestCommandLine:
         assert run("serve", "openspiel:tic_tac_toe", "--quiet")[0] == 0
         assert served["tic-tac-toe"].fixed.parameters["name"] == "tic_tac_toe"
 
+    @pytest.mark.slow
     def test_too_large_to_solve_in_a_moment(self, run, monkeypatch):
         served = {}
         monkeypatch.setattr("gamedp.web.serve.serve", lambda games, *_, **__: served.update(games))

@@ -246,6 +246,7 @@ def chains():
     )
 
 
+@pytest.mark.slow
 @relaxed
 @given(chains(), st.integers(0, 2))
 def test_an_eliminated_policy(case, chosen):

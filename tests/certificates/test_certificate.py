@@ -576,6 +576,7 @@ def test_no_probability_beyond_the_truth_is_accepted(model, data):
             gamedp.verify(model, forged(false, **{f"{name}_ranks": other}))
 
 
+@pytest.mark.slow
 @relaxed
 @given(models(players=[1]), st.sampled_from(["max", "min"]))
 def test_ranks_must_fall(model, optimum):

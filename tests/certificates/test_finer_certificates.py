@@ -489,6 +489,7 @@ def test_totals_of_minus_infinity_are_certified_where_they_are(model, data):
     assert (certificate.upper == -np.inf).tolist() == infinite
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_is_accepted_as_minus_infinity_is_true(seed):
     """Claims drawn at random: those that happen to be accepted are true."""

@@ -135,6 +135,7 @@ def test_wubbel_by_turns():
     assert certificate.lower[code] <= 0.537937288425229 <= certificate.upper[code]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_of(["a card", "contexts that lead to each other"]))
 def test_compiled_and_plain_rules_are_the_same_model(name):
     solution, certificate = certified(name)
@@ -285,6 +286,7 @@ def some_contexts(batch):
     return zip(places.tolist(), batch.codes[places].tolist(), strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     first_of([(name, optimum) for optimum in ("max", "min") for name in GAMES], -1),

@@ -1029,6 +1029,7 @@ class TestLists:
         for name in COMMANDS:
             assert re.search(rf"\b{name}\b", out)
 
+    @pytest.mark.slow
     @pytest.mark.skipif(BASH is None, reason="bash is not installed")
     def test_bash_completes(self, run, tmp_path):
         offered = {

@@ -34,6 +34,7 @@ def test_the_first_parameter_may_follow_a_colon(run):
     assert row["value"] == pytest.approx(gamedp.solve(Wubbel(goal=4, grace=True)).value())
 
 
+@pytest.mark.slow
 def test_json_csv_and_rows(run, tmp_path):
     table, rows = tmp_path / "table.csv", tmp_path / "rows.jsonl"
     code, out, _ = run(
@@ -68,6 +69,7 @@ def test_a_model_in_a_file(run, model_file):
     assert values == pytest.approx([2 / 3] * 2)
 
 
+@pytest.mark.slow
 def test_each_file_has_a_question_of_its_own(run, model_file):
     problems = [f"{model_file}?reach={states}" for states in ("goal", "2", "2&optimum=min")]
     options = ("--solvers", "default", "--json", *QUICK)

@@ -135,6 +135,7 @@ def test_of_few_games_no_error_is_told(run, run_json):
         assert "nan" not in str(found)
 
 
+@pytest.mark.slow
 def test_staged_games_are_simulated_by_their_solution(run, run_json):
     asked = (
         "simulate",

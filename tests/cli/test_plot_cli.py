@@ -25,6 +25,7 @@ def drawn(path):
     return path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

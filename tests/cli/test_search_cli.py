@@ -197,6 +197,7 @@ class TestSearch:
         assert (tmp_path / "tables").is_dir()
         assert first["value"] == again["value"]
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("default")
     def test_endings_are_kept_for_the_next_call(self, monkeypatch, run, run_json, tmp_path):
         command = ("search", *SMALL, "--exact", *PLAIN)
@@ -1053,6 +1054,7 @@ class TestSelfplay:
         assert game == Mancala(pits=3, stones=2)
         assert f"wins {gamedp.play.Match(records).wins}, " in out
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [

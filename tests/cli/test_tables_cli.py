@@ -30,6 +30,7 @@ def test_words(run, tmp_path):
     assert lines["verified"].endswith("positions agree with what they lead to")
 
 
+@pytest.mark.slow
 def test_json_and_workers(run, tmp_path):
     command = (*GAME, tmp_path / "two", "--block-size", 40, "--json")
     code, out, err = run(*command, "--workers", 2, "--verify", "all")

@@ -89,6 +89,7 @@ class TestMeasuring:
         assert ("default", "proven", "1") in shown
         assert ("proof-number-search", "partial", "4.941e-324 to inf") in shown
 
+    @pytest.mark.slow
     def test_methods_that_count_endless_play_as_0_take_part_whatever_it_counts(self):
         named = ["default", "strategy-iteration", "interval-iteration"]
         for objective in (None, gamedp.TotalReward(draw=0.25)):
@@ -234,6 +235,7 @@ class TestTrust:
 
 
 class TestProcesses:
+    @pytest.mark.slow
     def test_each_method_has_its_own_process_and_limits(self, tmp_path):
         file = tmp_path / "rows.jsonl"
         wrong = [getattr(wrong_answers, name)() for name in ("Wrong", "Dying", "Mute", "Loud")]
@@ -264,6 +266,7 @@ class TestProcesses:
         statuses = [each.status for each in table.rows]
         assert statuses == ["OUT_OF_TIME", "OUT_OF_MEMORY", "SOLVED"]
 
+    @pytest.mark.slow
     def test_a_model_that_is_too_large_is_said_to_be(self, monkeypatch):
         monkeypatch.setattr("gamedp.comparison.methods.MAX_FLATTENED", 10)
         small = Kniffel(dice=1, faces=2, throws=1, threshold=3)

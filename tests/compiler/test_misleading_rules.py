@@ -118,6 +118,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compile_at_once")
 @pytest.mark.parametrize("compile", ["never", "auto"])
 @pytest.mark.parametrize("name", REFUSED)
@@ -341,6 +342,7 @@ def test_asking_again_is_a_small_share():
     assert 1 < again * 8 <= max(1000, model.num_transitions // 32) + 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_asking_again_takes_little_time_and_is_counted(mode, monkeypatch):
     game = Countdown(start=60)

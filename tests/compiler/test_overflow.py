@@ -130,6 +130,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_of(SEARCHES))
 def test_searches_are_watched_and_name_the_position(name):
     for number in (3, 6) if name != "perft" else (3,):
@@ -202,6 +203,7 @@ class Tosses:
         return self.goal + 2 - context.points + self.wrong(context, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "call"),
     [
@@ -285,6 +287,7 @@ OPERATIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_operation_gives_what_python_gives_or_raises(name):
     function, fitting, beyond = OPERATIONS[name]
@@ -392,6 +395,7 @@ class Powers:
 EDGES = [2**31 - 4, 2**31 - 3, 2**31, -(2**31), -(2**31) - 1, 3037000496]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least", EDGES)
 def test_contexts_at_the_edge_of_32_bits_are_computed_with_in_64(least):
     solution = gamedp.solve(Powers(least), compile="always")

@@ -251,6 +251,7 @@ def line_of(kind):
     return " ".join(line.split()), first + place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.__name__)
 def test_the_message_says_what_to_write_instead(kind):
     with pytest.raises(gamedp.errors.CompilationError) as caught:

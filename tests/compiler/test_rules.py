@@ -140,6 +140,7 @@ def test_all_states_need_a_box(mode):
     assert lost.value.__notes__ == ["gamedp: raised by the rules in box()"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_mistakes_in_a_box_name_the_state(mode):
     box = {"player": (0, 1), "left": (0, 3)}
@@ -232,6 +233,7 @@ class Endless(Countdown):
             yield 0.0, state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", [1, 2, 3], ids=["actions", "outcomes", "no outcomes"])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_loop_without_an_end_keeps_to_the_limit_of_time(monkeypatch, mode, loop):
@@ -261,6 +263,7 @@ def test_the_clock_is_looked_at_within_a_state(monkeypatch, loop):
     assert 20_000 < len(taken) < 20_000 + 2 * expanding.IN_A_ROW
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_a_large_box_keeps_to_the_limit_of_time(mode):
     class Never(Countdown):
@@ -427,6 +430,7 @@ def test_duplicate_outcomes_are_merged_and_impossible_ones_dropped(mode):
     assert Spot(1, 77) not in [model.state(index) for index in range(model.num_states)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [2, 3, 5, 7])
 def test_integers_that_outgrow_64_bits_are_noticed(factor):
     """Times 5 wraps around to a number that is in the range of the others."""
@@ -567,6 +571,7 @@ WRONG_TYPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mode"),
     [
@@ -763,6 +768,7 @@ class Stroll(Walk):
     """Compiled by no other test."""
 
 
+@pytest.mark.slow
 @compiling
 def test_a_large_game_is_compiled_once_that_is_clear(monkeypatch):
     explored = []
@@ -1274,6 +1280,7 @@ class Leap:
         return float(state.kind)
 
 
+@pytest.mark.slow
 def test_a_field_with_one_value_beside_one_without_room():
     model = gamedp.compile(Leap(), compile="always")
     assert model.state(1) == Constant(7, 2**62 + 2**60)

@@ -194,6 +194,7 @@ class TestGoals:
 
         return asker
 
+    @pytest.mark.slow
     def test_winning_near_the_end_is_exact(self, ask, ask_json):
         facts = ask_json(f"{MINE} 2 11266", "--against", HIS)
         duel = Duel.of(Card.of(MINE), Card.of(HIS))

@@ -236,6 +236,7 @@ def test_who_plays_to_win_reaches_at_least_as_much_as_by_play_for_points(game, s
                 assert option.lower <= exactly[option.decision].upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "sheet", "his", "lead"),
     # Two free boxes against two: once by other rules, too, is for the deep runs.
@@ -265,6 +266,7 @@ def test_bounds_and_exact_endings_are_those_by_hand(game, sheet, his, lead):
         assert best_reply <= exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "sheet", "his", "lead"), [SHEETS[0], SHEETS[1], SHEETS[5]])
 def test_advice_names_what_every_decision_leaves(game, sheet, his, lead):
     by_hand = by_plain_recursion(game)
@@ -336,6 +338,7 @@ def test_advice_names_what_every_decision_leaves(game, sheet, his, lead):
     assert duel.best(thrown, 2).box is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "sheet"),
     [
@@ -359,6 +362,7 @@ def test_one_table_has_the_chances_of_all_totals(game, sheet):
         assert low - 1e-12 <= exact <= high + 1e-12
 
 
+@pytest.mark.slow
 def test_who_plays_to_win_earns_fewer_points_than_who_plays_for_them():
     game, sheet, his, lead = SHEETS[1]
     duel = small_duel(game, sheet, his, lead)
@@ -378,6 +382,7 @@ def test_by_chance_the_numbers_come_true():
     assert abs(found.means[0] - duel.lower) < 4 * found.standard_error() + 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [SMALL, JOKERS])
 def test_the_staged_games_are_in_order(game):
     sheet = sheet_of(game, 1, 5)
@@ -409,6 +414,7 @@ class TestCards:
         options = ending.options(throw("11266"), 3)
         assert {option.name("en") for option in options} == {"Ones", "Yahtzee"}
 
+    @pytest.mark.slow
     def test_targets_of_a_card(self):
         targets = targets_of(self.MINE)
         assert targets.at_least(self.MINE.total) == pytest.approx(1, abs=1e-14)
@@ -418,6 +424,7 @@ class TestCards:
         best = targets.best("11666", 1, total=self.MINE.total + 50)
         assert best.kept == throw("666", dice=3)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("call", "words"),
         [

@@ -212,6 +212,7 @@ class TestTurn:
         }
         assert second == pytest.approx({"11": 40, "23": 60}, abs=0.005)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "turn",
         [

@@ -397,6 +397,7 @@ SMALL_GAMES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", SMALL_GAMES, ids=repr)
 def test_small_games_keep_what_they_promise(game):
     report = check_game(game, max_states=3000, compile=True)
@@ -405,6 +406,7 @@ def test_small_games_keep_what_they_promise(game):
     assert "compiled and plain rules give the same model" in report.checks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", VARIANTS, ids=repr)
 @pytest.mark.parametrize("size", first_of([(2, 9), (3, 5)]))
 def test_moves_are_told_to_where_the_packed_rules_lead(options, size):
@@ -499,6 +501,7 @@ TABLE_GAMES = [
 
 
 class TestEndings:
+    @pytest.mark.slow
     @pytest.mark.parametrize("game", TABLE_GAMES, ids=repr)
     def test_what_a_table_says_of_every_position(self, game):
         """Every board, with every way to have the other stones in kalahs that ends no game."""
@@ -648,6 +651,7 @@ def all_about(game, state, value):
     return tier, index, count, same[0], same[1], following[0], following[1], numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [Mancala(), Mancala.kalah(stones=2)], ids=repr)
 def test_optional_methods_compile_and_say_the_same(game):
     anatomy = dissect(game, METHODS)

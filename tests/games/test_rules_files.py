@@ -19,6 +19,7 @@ def test_noughts_and_crosses_is_in_order():
     assert (report.complete, report.states) == (True, 5478)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [("columns=3",), ("rows=2",)])
 def test_connect_four_is_in_order(settings):
     assert check_game(make_game(FOUR, settings)).complete

@@ -61,6 +61,7 @@ def all_is_inside_and_apart(figure):
                 assert not one.overlaps(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_is_as_it_was_and_nothing_is_cut_off(name):
     figure = PICTURES[name]().figure

@@ -199,6 +199,7 @@ def bad(outside, tmp_path, fault, moment, **times):
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("moment", range(3), ids=["first", "middle", "last"])
 @pytest.mark.parametrize("fault", FAULTS)
@@ -573,6 +574,7 @@ def ctrl_c_at(lines):
         sys.settrace(usual)
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
@@ -624,6 +626,7 @@ def test_a_program_ends_with_who_has_started_it(tmp_path, how):
     all_end(tmp_path)
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize(
     "before",

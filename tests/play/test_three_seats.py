@@ -200,6 +200,7 @@ def test_what_each_order_brought_is_in_the_records():
 
 
 class TestFiles:
+    @pytest.mark.slow
     def test_it_goes_on_from_wherever_it_was_stopped(self, tmp_path):
         players = PLAYERS | {"gone": Program("./no-such-program")}
         expected = tournament(GAME, players, games=12, seed=1, save=tmp_path / "whole")

@@ -183,6 +183,7 @@ class TestGames:
 
 
 class TestExecutors:
+    @pytest.mark.slow
     def test_results_do_not_depend_on_the_workers(self, pool, tmp_path):
         players = {
             "hold": wubbel.Hold(6),

@@ -88,6 +88,7 @@ def counts(model, weights, plies):
     return here, seen
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 2**32))
 def test_what_is_left_after_some_plies_is_exact(seed):

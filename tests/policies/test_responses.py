@@ -96,6 +96,7 @@ def test_the_answer_is_no_worse_than_any_policy(seed):
                 assert gamedp.evaluate(model, pair).bounds(player=player)[0] <= high
 
 
+@pytest.mark.slow
 def test_answers_to_hold_20_are_those_of_the_trial(wubbel):
     # The optimal policy is the article's; these numbers were first found by fixing one player.
     against = gamedp.evaluate(wubbel.model, [wubbel, Hold(LATE)]).value()
@@ -213,6 +214,7 @@ def test_a_cross_table_has_the_values_of_all_pairs(game):
     assert table.width <= 1e-9
 
 
+@pytest.mark.slow
 def test_the_best_of_twelve_holds_at_17():
     # The trial's numbers, each policy against itself among them: 17 gets .5215, 22 .4796.
     points = range(15, 27) if COMPILED else range(2, 6)

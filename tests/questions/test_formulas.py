@@ -241,6 +241,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=12).map(" ".join) | st.text(max_size=30))
 @example("(" * 100_000)

@@ -98,12 +98,14 @@ def assert_flat_solved(model, objective):
             assert (certificate.upper >= [float(value) for value in truth]).all()
 
 
+@pytest.mark.slow
 @relaxed
 @given(landscapes())
 def test_the_least_until_a_target(model):
     assert_flat_solved(model, gamedp.TotalReward("min", until=model.terminals.tolist()))
 
 
+@pytest.mark.slow
 @relaxed
 @given(landscapes(), st.sampled_from(["max", "min"]))
 def test_play_that_may_go_on(model, optimum):

@@ -102,6 +102,7 @@ def is_solved(model, objective):
     return is_reduced(reduction)
 
 
+@pytest.mark.slow
 @relaxed
 @given(drawn, sides, st.booleans())
 def test_one_player(model, optimum, has_target):
@@ -117,6 +118,7 @@ def test_one_player(model, optimum, has_target):
     assert_mixed_solved(model, objective, truth)
 
 
+@pytest.mark.slow
 @relaxed
 @given(drawn, sides)
 def test_two_opponents(model, optimum):

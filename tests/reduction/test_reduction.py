@@ -189,6 +189,7 @@ def test_probabilities_of_one_player(model, target, allowed, optimum, solver):
     )
 
 
+@pytest.mark.slow
 @relaxed
 @given(
     models(max_states=5, players=[1], swaps=False, ends=False),

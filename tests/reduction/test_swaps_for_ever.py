@@ -65,6 +65,7 @@ def swapping_games(draw, rewards):
     )
 
 
+@pytest.mark.slow
 @relaxed
 @given(
     st.sampled_from([[0], [0, 0, 1], [-1, 0, 0]]).flatmap(

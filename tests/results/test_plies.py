@@ -23,6 +23,7 @@ def noughts_by_hand():
     return ByHand(noughts_and_crosses())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [None, "retrograde", "topological-value-iteration"])
 def test_noughts_and_crosses_misses_no_win_and_no_delay(solver):
     game = noughts_and_crosses()

@@ -167,6 +167,7 @@ def random_table(seed, width, kinds, spread):
     return Table(weights, weights.sum(axis=1), columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("width", "kinds"), [(9, 4), (40, 10), (60, 40), (300, 90)])
 def test_rows_of_all_lengths_are_the_same_in_both_tiers_and_as_meant(seed, width, kinds):
@@ -340,6 +341,7 @@ class Faint(Thirds):
 FEW_DIGITS = "has too few digits for proofs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ask",
     [

@@ -157,6 +157,7 @@ PROBLEMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("objective", "constant_sum"), PROBLEMS, ids=repr)
 @pytest.mark.parametrize("refills", [False, True])
 def test_chance_rewards_and_swaps(objective, constant_sum, refills):

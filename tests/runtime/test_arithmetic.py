@@ -65,6 +65,7 @@ for ask in (
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "words"),
     [

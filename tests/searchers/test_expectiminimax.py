@@ -90,6 +90,7 @@ def agrees_with_minimax(game, depth, pruning, table_bytes, compile):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pruning", PRUNINGS)
 @pytest.mark.parametrize("kind", GAMES, ids=lambda kind: kind.__name__)
 @settings(deadline=None, max_examples=25)
@@ -212,6 +213,7 @@ def test_bounds_close_in_with_the_depth():
     assert results[-1].statistics.depth == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GAMES, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("pruning", ["star1", "star2"])
 def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):

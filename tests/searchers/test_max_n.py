@@ -108,6 +108,7 @@ class Plain:
         return tuple(best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 2, 3, 5])
 @pytest.mark.parametrize("kind", CROWDS, ids=lambda kind: kind.__name__)
 def test_at_the_horizon_stands_the_heuristic(kind, depth):
@@ -137,6 +138,7 @@ def test_with_one_player_or_two_it_is_minimax(kind, depth):
             assert sum(result.values) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_range_leaves_out_what_is_no_better():
     nodes, cutoffs = {}, {}
     for kind in (Crowd, CrowdBounded):

@@ -34,6 +34,7 @@ def ask(game, mode="auto", **options):
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", first_of([Forward, ForwardMirrored, ForwardBounded]))
 @pytest.mark.parametrize("table_bytes", [0, 2**20])
 def test_win_draw_and_loss(kind, table_bytes):
@@ -147,6 +148,7 @@ def test_mancala(majority_stop):
         assert (result.upper < 0) == (value < 0)
 
 
+@pytest.mark.slow
 def test_tables_shorten_the_way():
     game = Mancala(pits=4, stones=2)
     tables = gamedp.tables.tabulate(game, last_tier=8)
@@ -208,6 +210,7 @@ class Halving(Forward):
         return Node(state.player, state.layer, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "never"])
 @pytest.mark.parametrize(
     ("game", "words"),

@@ -29,6 +29,7 @@ def decided(game, every):
     return [entry for entry in found if entry[1] != 0 and entry[2] > 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [noughts_and_crosses(), EndsForSure()], ids=["", "acyclic"])
 @pytest.mark.parametrize("searcher", [AlphaBeta(), AlphaBeta(depth=9)], ids=["", "depth"])
 def test_alpha_beta_wins_soonest_and_loses_latest(game, searcher):

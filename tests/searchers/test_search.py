@@ -61,6 +61,7 @@ def agree(game, depth, table_bytes, mode):
     return quick
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", first_of(KINDS), ids=lambda kind: kind.__name__)
 @settings(deadline=None, max_examples=40)
 @given(
@@ -75,6 +76,7 @@ def test_alpha_beta_is_minimax(kind, seed, fine, layers, depth, table_bytes):
     agree(game, depth, table_bytes, "auto")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_tests_that_go_to_the_ends_of_the_game(kind, monkeypatch):
     monkeypatch.setattr(kind, "acyclic", True, raising=False)  # its layers say so
@@ -104,6 +106,7 @@ def test_both_tiers_do_the_same_work(kind, depth):
         assert results[0].principal_variation == results[1].principal_variation
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="it is about compiled loops")
 def test_loops_are_compiled_once_for_all_games():
     loops = {

@@ -45,6 +45,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_games_do_not_depend_on_the_workers(way, pool, monkeypatch):
     monkeypatch.setattr(tally, "BLOCK", BLOCK)

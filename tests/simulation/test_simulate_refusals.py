@@ -314,6 +314,7 @@ class Plain(Taking):
         return context, False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_an_error_in_one_thread_ends_the_others(error):
     played = []

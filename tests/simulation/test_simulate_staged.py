@@ -85,6 +85,7 @@ def test_the_compiled_loop_plays_the_games_of_the_plain_one(small, monkeypatch):
     assert facts(compiled) == facts(gamedp.simulate(SMALL, small, games=40, seed=11))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimum", ["max", "min"])
 @pytest.mark.parametrize("game", [SMALL, WholeDebts()])
 def test_totals_agree_with_their_exact_distribution(game, optimum):
@@ -111,6 +112,7 @@ def test_wrong_totals_do_not_agree(small):
     assert found.agrees_with(shifted) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [Journey(), StagedWubbel(6), PaidWubbel(6)])
 @pytest.mark.parametrize("optima", [("max", "max"), ("max", "min"), ("min", "max")])
 def test_each_seat_follows_its_own_solution(game, optima):

@@ -214,6 +214,7 @@ def test_totals_where_states_come_again(model, target, optimum):
     check_in_order(model, gamedp.TotalReward(optimum, until=np.array(target[: model.num_states])))
 
 
+@pytest.mark.slow
 @briefly
 @given(models(max_states=4, acyclic=False, swaps=False), st.sampled_from([MAX, MIN]))
 def test_totals_where_play_surely_ends(model, optimum):

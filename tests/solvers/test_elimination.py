@@ -30,6 +30,7 @@ def test_the_slow_chain_within_a_billionth(solver, length):
     assert solution.width < 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
 @pytest.mark.parametrize("goal", [10_000, *LONG])
 def test_a_long_ruin_within_a_billionth(solver, goal):

@@ -130,6 +130,7 @@ def test_who_changes_places_shares_the_constant(model, optimum):
     assert_within(gamedp.certify(solution), truth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", first_of([{}, {"loss": -1.0}, {"throws": True}], 2))
 def test_pig_as_its_rules_read(options):
     """The chance to win is 0.5306 (T. Neller, C. Presser, The UMAP Journal 25, 2004).
@@ -326,6 +327,7 @@ def long_stages():
     return gamedp.solve(StagedWubbel(120))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="15,000 contexts take minutes in plain Python")
 def test_stages_that_a_reckless_player_need_not_leave(long_stages):
     """Nobody must roll on for ever."""

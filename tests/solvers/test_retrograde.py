@@ -186,6 +186,7 @@ def test_the_value_of_a_draw(model, draw):
     assert_right(solution, draw)
 
 
+@pytest.mark.slow
 @relaxed
 @given(sure_models(max_states=10))
 def test_as_many_steps_as_there_are_states_are_enough(model):
@@ -211,6 +212,7 @@ def test_without_cycles_it_agrees_with_backward_induction(model):
     assert (backwards.distances >= 0).all()
 
 
+@pytest.mark.slow
 @relaxed
 @pytest.mark.filterwarnings("ignore:no play ends")
 @given(games(sure=True, rewards=False, players=[2], swaps=True))
@@ -320,6 +322,7 @@ def test_how_many_cops_catch_a_robber(edges, size, cops):
             assert (escape.distance() is None) == (not caught)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="a million choices take minutes in plain Python")
 def test_three_cops_are_needed_on_the_petersen_graph():
     """M. Aigner, M. Fromme, "A game of cops and robbers", Discrete Applied Mathematics 8 (1984)."""
@@ -414,6 +417,7 @@ def test_small_boards_by_trying(size):
     assert set(solution.values.tolist()) == {0.0, 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="compiled rules are compared with plain ones")
 @pytest.mark.parametrize("game", [KingAndPawn(4), Pursuit(cycle(4), 4, 2)], ids=repr)
 def test_the_rules_of_the_test_games_are_in_order(game):
@@ -521,6 +525,7 @@ def test_distances_are_saved_and_shown(tmp_path):
     assert column.mask.sum() == (solution.distances < 0).sum() > 0
 
 
+@pytest.mark.slow
 def test_the_conformance_kit():
     problems = {
         "pursuit": gamedp.Problem(gamedp.compile(Pursuit(TREE, 7), compile="never")),

@@ -125,6 +125,7 @@ class PaidJourney(Journey):
         return (end.place - 2 * context.luck) * (1 - 2 * player)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("optimum", "mode"), [("max", "never"), ("min", "always")])
 def test_rewards_on_the_way_and_two_movers(mode, optimum):
     game = PaidJourney(days=3)
@@ -438,6 +439,7 @@ def test_what_a_distribution_says():
         found.quantile(1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rules", "mean", "deviation", "quantiles"),
     [

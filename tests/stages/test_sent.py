@@ -20,6 +20,7 @@ print(repr(gamedp.solve(model).bounds()))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="compiled rules are what must be bound anew")
 @pytest.mark.parametrize(
     ("game", "mode"),

@@ -99,6 +99,7 @@ def test_a_stage_that_does_not_say_whether_it_is_over():
             gamedp.solve(game, compile="never")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("days", [1, 2, 5])
 def test_two_opponents_and_forbidden_ends_as_in_the_flattened_game(mode, days):
@@ -230,6 +231,7 @@ def test_unrolled_code_finds_the_same_numbers():
     np.testing.assert_array_equal(unrolled, looped)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", first_of(["article", "yahtzee"]))
 def test_tiers_agree_where_contexts_of_one_block_allow_different_ends(rules):
     game = Kniffel(rules, dice=2, faces=2, throws=1, threshold=2)

@@ -650,6 +650,7 @@ print(model.coded_probabilities[1])  # by a small kernel
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writable", [True, False])
 def test_a_folder_for_compiled_code_is_all_that_is_needed(writable, tmp_path):
     """And not even that: then everything is compiled anew."""

@@ -99,6 +99,7 @@ def test_what_is_saved_comes_back_and_answers_at_once(name, tmp_path, monkeypatc
     assert np.array_equal(loaded.lower, solution.lower, equal_nan=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kniffel", "changing places"])
 def test_a_loaded_model_is_solved_again(name, tmp_path):
     solution = solve_plainly(GAMES[name])
@@ -200,6 +201,7 @@ def emptied(path):
 DAMAGES = {"truncated": truncated, "flipped": flipped, "emptied": emptied, "deleted": Path.unlink}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_to_any_file_is_noticed(damage, tmp_path):
     solution = solve_plainly(Journey(days=2))
@@ -391,6 +393,7 @@ def test_a_solver_may_be_named(home):
     assert was_read(keep(Journey(days=2), solver=gamedp.stages.StageInduction())[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("kind", ["staged", "ordinary"])
 def test_a_damaged_one_is_noticed_said_and_replaced(kind, damage, home):

@@ -312,6 +312,7 @@ def test_options_that_cannot_be_written_are_refused_before_anything_is_written(t
 # Damage
 
 
+@pytest.mark.slow
 def test_every_byte_of_the_manifest_counts(tmp_path):
     gamedp.save(SOLUTIONS["objects"](), tmp_path)
     manifest = tmp_path / "manifest.json"

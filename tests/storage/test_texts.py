@@ -109,6 +109,7 @@ def test_each_number_of_steps_has_its_own_policy(tmp_path):
     assert len({row["action"] for row in rows if row["state"] == 0}) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [Kniffel(dice=1, faces=2, throws=1, threshold=3), StagedWubbel(4)])
 def test_a_staged_game_has_the_stage_of_each_context(game, tmp_path):
     solution = gamedp.solve(game, compile="never")

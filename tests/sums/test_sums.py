@@ -412,6 +412,7 @@ PERIODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "period", "last", "source"),
     [row for row in PERIODS if COMPILED or row[2] < 1000],
@@ -482,6 +483,7 @@ def test_where_no_period_is_known(code):
     assert gamedp.sums.OctalGame(code).periodicity(up_to=20_000 if COMPILED else 1000) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["0.77", "0.127", "0.137", "0.16"])
 def test_too_few_heaps_prove_nothing(code):
     """One value less than the theorem needs, and nothing is claimed."""
@@ -543,6 +545,7 @@ def test_words_of_octal_games():
     assert pickle.loads(pickle.dumps(game)) == game
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="compiled rules are compared with plain ones")
 @pytest.mark.parametrize(("code", "heaps"), HEAPS[:4])
 def test_octal_rules_are_in_order(code, heaps):

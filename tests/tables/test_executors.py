@@ -44,6 +44,7 @@ def whole(tmp_path_factory):
     return tabulate(PIG, tmp_path_factory.mktemp("whole") / "tables", block_size=SIZE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start",
     [lambda: ThreadPoolExecutor(1), lambda: ThreadPoolExecutor(2), Shuffling],
@@ -98,6 +99,7 @@ def test_what_leads_to_other_blocks_is_explored_with_them(tmp_path, monkeypatch)
     assert cut.verify(200) >= 200
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 @pytest.mark.parametrize("moment", range(KILLS))
 def test_a_worker_that_is_killed(moment, whole, tmp_path):
@@ -137,6 +139,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 def test_all_processes_killed_at_any_moment(whole, tmp_path):
     program, killed = tmp_path / "program.py", tmp_path / "killed"
@@ -232,6 +235,7 @@ DASK = """
 RANKS = ["mpiexec", "-n", "3", sys.executable, "-m", "mpi4py.futures"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "program", "command"),
     [("mpi4py", MPI, RANKS), ("distributed", DASK, [sys.executable])],

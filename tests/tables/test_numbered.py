@@ -111,6 +111,7 @@ def table_of(tables):
 
 
 class TestValues:
+    @pytest.mark.slow
     @pytest.mark.parametrize(("game", "tier"), MANCALAS, ids=repr)
     def test_of_mancala_are_those_of_the_sparse_core(self, game, tier):
         expected = true_values(game, tier)
@@ -120,6 +121,7 @@ class TestValues:
             assert tables.verify(300) >= 300
         assert tables.num_places == sum(map(len, expected))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", [Shedding, Stepping, Symmetric, Rewarding])
     @pytest.mark.parametrize("ahead", [False, True])
     @pytest.mark.parametrize("seed", first_of(range(3)))
@@ -330,6 +332,7 @@ class TestExactness:
 
 
 class TestWrongRules:
+    @pytest.mark.slow
     @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize(
         ("fault", "error", "words"), WRONG, ids=[fault for fault, _, _ in WRONG]
@@ -523,6 +526,7 @@ class TestFiles:
         assert names(tmp_path) == COMPLETE
         assert all((tmp_path / name).stat().st_mtime_ns == time for name, time in before.items())
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not IS_POSIX, reason="there is no SIGKILL")
     @pytest.mark.parametrize("call", [1, 2, 8, 15])
     def test_a_process_that_is_killed_while_it_writes(self, tmp_path, expected, call):
@@ -540,6 +544,7 @@ class TestFiles:
         tables_of(GAME, TIER, folder=tmp_path)
         assert names(tmp_path) == COMPLETE
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not IS_POSIX, reason="there is no SIGKILL")
     def test_a_process_that_is_killed_at_some_moment(self, tmp_path, expected):
         draw = np.random.default_rng(5)
@@ -722,6 +727,7 @@ class TestOtherEyes:
         exact = sum(map(Fraction, (tables.value(state) for _, state in Starts().initial_state())))
         assert low <= exact / 3 <= high < low + 1e-13
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("mode", MODES)
     def test_numbers_that_are_none(self, mode):
         with pytest.raises(gamedp.InvalidModelError, match=r"payoff\(Heap.*is nan"):

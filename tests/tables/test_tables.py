@@ -61,6 +61,7 @@ def pig(tmp_path_factory):
     return tabulate(PIG, tmp_path_factory.mktemp("pig") / "tables")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES, ids=repr)
 def test_bounds_contain_the_exact_values_of_all_positions(game, tmp_path):
     tables = tabulate(game, tmp_path)
@@ -159,6 +160,7 @@ def test_only_what_is_asked_for_is_made(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [PIG, Floors(symmetric=True), Walk()], ids=repr)
 def test_the_bytes_do_not_depend_on_how_they_come_about(game, tmp_path):
     tabulate(game, tmp_path / "at once")
@@ -502,6 +504,7 @@ def test_games_that_have_no_tables(tmp_path):
         assert words == "below 2" or not (tmp_path / words).exists()  # that is found while filling
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_size", [40, 1 << 16])
 @pytest.mark.parametrize("game", [*GAMES, pytest.param(WithBox(), id="WithBox")], ids=repr)
 def test_plain_rules_give_the_same_bytes(game, block_size, tmp_path):

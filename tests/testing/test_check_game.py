@@ -70,6 +70,7 @@ class Good:
         return Spot(0, state.left), state.player == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game", [Good(), Wubbel(goal=8), Wubbel(goal=8, grace=True), Matches(), Nim((2, 3))], ids=repr
 )
@@ -532,6 +533,7 @@ class Textual(Good):
         return float(sorted({"b": 1, "a": 0}.items())[state.player == player][1])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
 def test_rules_that_do_not_compile():
     assert not check_game(Textual()).compiled

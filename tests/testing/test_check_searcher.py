@@ -66,6 +66,7 @@ def test_our_searchers_pass(searcher):
     assert all(reason in str(report) for _, reason in report.refused)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("searcher", EXACT + LIMITED, ids=repr)
 @seldom
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6), fine=st.booleans())
@@ -81,6 +82,7 @@ def test_provers_pass_on_games_without_chance(searcher, kind, seed):
     check_searcher(searcher, {"made up": kind(seed=seed, layers=4, width=3)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "searcher",
     [each for each in EXACT + LIMITED if not isinstance(each, gamedp.searchers.AlphaBeta)],

@@ -259,6 +259,7 @@ def test_anothers_solver_passes():
     assert len(check_solver(Outside()).solved) == 35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("solver", "checks", "words"),
     [
@@ -371,6 +372,7 @@ def test_an_optimal_policy_gets_the_value_and_another_one_no_more(model):
             assert sign * got <= sign * value
 
 
+@pytest.mark.slow
 @relaxed
 @given(games(players=(1, 2, 3)))
 def test_rules_of_tables_are_in_order_and_give_the_model_again(game):

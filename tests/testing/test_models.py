@@ -66,6 +66,7 @@ def test_they_keep_the_protocol_of_games(model):
     check_game(model, compile=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", first_of(EVERY, 4), ids=repr)
 def test_compiled_rules_do_the_same(model):
     compiled, plain = (gamedp.compile(model, compile=how) for how in ("always", "never"))

@@ -224,6 +224,7 @@ def wrong_numbers(solver, kind):
     return failed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "kind"),
     [(change, kind) for change, seen in WRONG.items() for kind in sorted(seen)],

@@ -169,6 +169,7 @@ def test_games_with_a_name_are_listed_with_all_their_parameters(client):
     assert listed["board"]["presets"] == []
 
 
+@pytest.mark.slow
 def test_of_three_a_search_says_null_where_it_knows_nothing():
     with Client(["mancala"], WebTables(Limits(states=100))) as client:
         check_search_of_three(client, {"players": 3, "pits": 3, "stones": 3})
@@ -261,6 +262,7 @@ def test_who_plays_well_takes_a_best_action(client, player):
     assert answer["mover"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "player",
     [{"kind": "solution"}, {"kind": "search", "depth": 9}, {"kind": "mistaken", "chance": 0}],
@@ -319,6 +321,7 @@ def test_a_game_too_large_for_a_table_is_searched():
         assert client.position("large", look=None)["value"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game",
     [Mancala(players=3, pits=2, stones=2), Wubbel(goal=120)],
@@ -857,6 +860,7 @@ class Silent(Matches):
         return None
 
 
+@pytest.mark.slow
 def test_only_what_is_proven_of_a_pattern_is_said():
     games = (
         listed_game("boasting", Boasting()),

@@ -330,6 +330,7 @@ def connected(site, source="127.0.0.1"):
     return socket.create_connection(("127.0.0.1", port), source_address=(source, 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["nothing", "a request"])
 @pytest.mark.parametrize("part", [b"", b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: "])
 def test_a_head_that_does_not_end_is_given_up(monkeypatch, site, before, part):

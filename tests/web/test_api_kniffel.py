@@ -201,6 +201,7 @@ def test_a_field_is_refused_in_the_language_of_the_form(client, query, english, 
     assert {"further", "against_further", "total", "against"} <= set(fields)
 
 
+@pytest.mark.slow
 def test_the_page_waits_for_what_is_worked_out():
     with Client(games=(), pages=[page]) as client:
         client.tables.solves = jobs = Jobs(0, 4)
@@ -311,6 +312,7 @@ def test_the_official_rules_have_an_adviser_of_their_own(client):
     assert {"box": 10, "points": 40, "further": True} in found["entries"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", ["article", "yahtzee"])
 @pytest.mark.parametrize(
     "seeds", [range(5), pytest.param(SEEDS, marks=pytest.mark.deep)], ids=["some", "all"]
@@ -389,6 +391,7 @@ def test_a_goal_is_what_the_library_makes_of_it(client, adviser):
     assert found["opponent"]["points"] == 231
 
 
+@pytest.mark.slow
 def test_an_opponent_may_play_to_win(client, adviser):
     mine, his = "3,8,9,16,15,18,15,9,25,30,40,-,20", "3,8,9,16,15,24,17,9,25,30,40,0,-"
     situation = Situation.of(mine.replace(",", " "), 2, "11166")

@@ -178,6 +178,7 @@ def test_no_name_of_a_game_is_in_the_way_of_another_file(tmp_path, run):
         assert data["game"] == {"name": each["name"], "parameters": each["given"]}
 
 
+@pytest.mark.slow
 def test_a_surface_is_exported_if_the_game_has_one(tmp_path, run):
     folder = tmp_path / "out"
     assert run("serve", "wubbel", "--set=goal=9", f"--export={folder}", "--quiet")[0] == 0
@@ -198,6 +199,7 @@ def test_a_surface_is_exported_if_the_game_has_one(tmp_path, run):
     ]
 
 
+@pytest.mark.slow
 def test_of_a_large_game_the_figure_is_exported_with_all_its_values(tmp_path, run):
     goal = 12 if numba.config.DISABLE_JIT else 50
     folder = tmp_path / "out"
@@ -299,6 +301,7 @@ def test_the_command_is_light():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT is sent")
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])  # noqa: S104 - for a moment
 def test_it_serves_until_ctrl_c(tmp_path, host):

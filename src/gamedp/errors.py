@@ -202,6 +202,10 @@ class DamagedFileError(GamedpError, OSError):
     """A file that is damaged, incomplete, of another version, or not written by gamedp."""
 
 
+SEVERAL_STARTS = "the game starts in one of several states; name the one that is meant."
+"""Message where the start stands for a state that was not named."""
+
+
 class UnknownStateError(GamedpError, LookupError):
     """A state that the model does not contain."""
 

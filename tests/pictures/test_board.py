@@ -83,7 +83,7 @@ def test_a_game_without_a_view_is_drawn_in_letters():
             return 0.0
 
     assert words(plot_board(Plain(), (1, 2))) == ["(1, 2)"]
-    with pytest.raises(gamedp.UnsupportedProblemError, match="one of several"):
+    with pytest.raises(gamedp.errors.UnknownStateError, match="one of several"):
         plot_board(Plain())
     with pytest.raises(gamedp.UnsupportedProblemError, match="no picture"):
         plot(Plain())

@@ -2,6 +2,8 @@
 
 import json
 import math
+from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
 import attrs
@@ -715,3 +717,54 @@ class TestPolicies:
         assert gamedp.play.play_game(game, [Take(1), Take(1)], 0).actions == (1,) * 9
         with pytest.raises(gamedp.errors.InvalidParameterError, match=r"Take\(many=7\) takes 7"):
             gamedp.play.play_game(game, [Take(7), Take(1)], 0)
+
+
+class Thirds:
+    """Rewards that cancel out exactly, though their doubles do not."""
+
+    num_players = 2
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def initial_state(self):
+        return (0,)
+
+    def is_terminal(self, state):
+        return state[0] == 3
+
+    def player(self, state):
+        return state[0] % 2
+
+    def actions(self, state):
+        return [0]
+
+    def outcomes(self, state, action):
+        return [(self.kind("0.5"), (state[0] + 1,)), (self.kind("0.5"), (state[0] + 1,))]
+
+    def reward(self, state, action, player):
+        reward = [self.kind("0.1"), self.kind("0.2"), self.kind("-0.3")][state[0]]
+        return reward if player == 0 else -reward
+
+    def payoff(self, state, player):
+        return 0
+
+
+@pytest.mark.parametrize("kind", [Fraction, Decimal])
+def test_rewards_of_rational_numbers_are_added_exactly(kind):
+    def first(state, rng):
+        return 0
+
+    match = gamedp.play.match(Thirds(kind), first, first, games=4, seed=1, compile="never")
+    assert (match.wins, match.draws, match.losses) == (0, 4, 0)
+    assert {record.payoffs for record in match.records} == {(0.0, 0.0)}
+
+
+def test_a_probability_that_is_none_is_named():
+    class Game(Thirds):
+        def outcomes(self, state, action):
+            return [("0.5", (1,)), (0.5, (2,))]
+
+    players = [lambda state, rng: 0] * 2
+    with pytest.raises(gamedp.InvalidModelError, match=r"probability '0\.5', which is not a numb"):
+        gamedp.play.match(Game(Fraction), *players, games=1, compile="never")

@@ -1,6 +1,7 @@
 """Policies as values, and what they are worth against each other."""
 
 import itertools
+from decimal import Decimal
 from fractions import Fraction
 
 import attrs
@@ -395,3 +396,72 @@ def test_numbers_beyond_the_range_of_doubles_are_one_error():
         gamedp.TotalReward(draw=10**400)
     with pytest.raises(InvalidParameterError, match="must return True or False"):
         gamedp.solve(TWO_WAYS, gamedp.Reachability(lambda _: np.array([1, 2])))
+
+
+WRONG_CHANCES = {"huge": 10**400, "complex": 1j, "array": np.array([1.0]), "text": "1"}
+
+
+@pytest.mark.parametrize("given", WRONG_CHANCES.values(), ids=WRONG_CHANCES)
+def test_what_is_no_probability_of_an_action_is_refused(given):
+    game = Matches(matches=5)
+    model = gamedp.compile(game, compile="never")
+    policies = [lambda _: {1: given}, gamedp.Policy.uniform(model)]
+    with pytest.raises(InvalidParameterError, match="is not a number that a 64-bit float holds"):
+        gamedp.evaluate(model, policies)
+    seats = [policies[0], gamedp.play.RandomPlayer(game)]
+    with pytest.raises(InvalidParameterError, match="is not a number that a 64-bit float holds"):
+        gamedp.simulate(game, seats, by_rules=True, compile="never", games=3)
+
+
+def test_decimals_are_probabilities_of_actions():
+    game = Matches(matches=5)
+    tenth = {1: Decimal("0.1"), 2: Decimal("0.9")}
+    seats = [lambda state: tenth if state.left > 1 else 1, gamedp.play.RandomPlayer(game)]
+    found = gamedp.simulate(game, seats, by_rules=True, compile="never", games=50, seed=1)
+    assert found.games == 50
+
+
+WRONG_POLICIES = {
+    "text": lambda model: gamedp.Policy(model, "abc"),
+    "complex numbers": lambda model: gamedp.Policy(model, np.ones(model.num_choices) * 1j),
+    "ragged": lambda model: gamedp.Policy.from_array(model, [[1], [1, 2]]),
+    "mixture of names": lambda _: gamedp.Policy.mix({"a": 1.0}),
+    "list": lambda model: gamedp.Policy.mix([gamedp.Policy.uniform(model)]),
+    "number as a solution": lambda _: gamedp.Policy.from_solution(3),
+    "number as a rule": lambda model: gamedp.Policy.from_function(model, 3),
+    "game as a model": lambda _: gamedp.Policy.uniform(Matches(matches=5)),
+    "game as the model of a rule": lambda _: gamedp.Policy.from_function(Matches(matches=5), max),
+    "game as the model of an array": lambda _: gamedp.Policy.from_array(Matches(matches=5), [0]),
+}
+
+
+@pytest.mark.parametrize("make", WRONG_POLICIES.values(), ids=WRONG_POLICIES)
+def test_what_a_policy_cannot_be_made_of_is_refused(make):
+    model = gamedp.compile(Matches(matches=5), compile="never")
+    with pytest.raises(InvalidParameterError):
+        make(model)
+
+
+def test_probabilities_of_choices_may_be_called_so():
+    model = gamedp.compile(Matches(matches=5), compile="never")
+    policy = gamedp.Policy.uniform(model)
+    again = gamedp.Policy.from_array(model, policy.probabilities, meaning="choices")
+    assert np.array_equal(again.probabilities, policy.probabilities)
+
+
+@pytest.mark.parametrize("counts", [[1], {"a": 1}, {1.0: 10**30, -1.0: 10**30}, {1.0: 0.5}])
+def test_what_are_no_counts_of_payoffs_is_refused(counts):
+    model = gamedp.compile(Matches(matches=5), compile="never")
+    found = gamedp.evaluate(model, [gamedp.Policy.uniform(model)] * 2)
+    with pytest.raises(InvalidParameterError):
+        found.p_value(counts)
+
+
+def test_of_an_action_that_is_there_twice_one_is_taken():
+    class Twice(Matches):
+        def actions(self, state):
+            return [1, 1]
+
+    game = Twice(matches=5)
+    found = gamedp.evaluate(game, [lambda _: 1] * 2, compile="never")
+    assert found.bounds() == gamedp.solve(game, compile="never").bounds()

@@ -322,7 +322,7 @@ def test_a_position_is_asked_for_by_its_own_type():
         initial_states=np.array([0, 1]),
         initial_probabilities=np.array([0.5, 0.5]),
     )
-    with pytest.raises(gamedp.errors.InvalidParameterError, match="one of several states"):
+    with pytest.raises(gamedp.errors.UnknownStateError, match="one of several states"):
         gamedp.sums.grundy_values(two).value()
 
 

@@ -31,7 +31,7 @@ def test_the_page_refuses_what_is_no_bar():
 def test_the_server_serves_the_page_and_its_style():
     testclient = pytest.importorskip("starlette.testclient")
     web = pytest.importorskip("gamedp.web.app")
-    tables = pytest.importorskip("gamedp.web.tables").Tables()
+    tables = pytest.importorskip("gamedp.web.tables").WebTables()
     with testclient.TestClient(web.make_app({}, tables, ("testserver",), [page])) as client:
         style = client.get("/chomp-bites/static/chomp.css")
         assert style.headers["content-type"] == "text/css; charset=utf-8"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import operator
@@ -12,6 +13,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import (
+    SEVERAL_STARTS,
     InvalidModelError,
     InvalidParameterError,
     UnknownNameError,
@@ -345,6 +347,18 @@ class Model:
             raise UnknownStateError(message)
         return int(index) if self.states is None else self.states.state(int(index))
 
+    def only_start(self) -> Any:
+        """Return the game's own state that play starts in (its index without a game).
+
+        Raises
+        ------
+        UnknownStateError
+            If it starts in one of several.
+        """
+        if len(self.initial_states) != 1:
+            raise UnknownStateError(SEVERAL_STARTS)
+        return int(self.initial_states[0]) if self.rules is None else self.rules.only_start()
+
     def own_state(self, state: Any) -> Any:
         """Return a state in the form of the rules: for a plain tuple, the object with these fields.
 
@@ -374,8 +388,10 @@ class Model:
         """
         if self.states is None or self.rules is None:
             # Without a game, a state is an index.
-            is_number = isinstance(state, SupportsIndex) and type(state) is not bool  # type: ignore[comparison-overlap]
-            number = operator.index(state) if is_number else -1  # type: ignore[arg-type]
+            number = -1
+            if type(state) is not bool:
+                with contextlib.suppress(TypeError):
+                    number = operator.index(state)  # type: ignore[arg-type]
             if not 0 <= number < self.num_states:
                 message = (
                     f"there is no state {shown(state)}; the model has no game, and its states are "

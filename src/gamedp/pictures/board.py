@@ -60,9 +60,10 @@ def plot_board(
     Raises
     ------
     UnsupportedProblemError
-        If the model has no rules, or no position is named where the game starts in one of several.
+        If the model has no rules.
     UnknownStateError
-        If there is no such state in a solution.
+        If there is no such state in a solution, or no position is named where the game starts in
+        one of several.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -111,11 +112,7 @@ def _start(thing: Any, rules: Rules) -> Any:
     """Return the position of a search, or the only one in which play begins."""
     if isinstance(thing, SearchResult):
         return thing.state
-    starts = [state for probability, state in rules.initial() if probability != 0]
-    if len(starts) > 1:
-        message = "the game starts in one of several states; name the one that is meant."
-        raise UnsupportedProblemError(message)
-    return starts[0]
+    return rules.only_start()
 
 
 def _best(thing: Any, state: Any) -> list[int]:

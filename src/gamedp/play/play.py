@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import attrs
@@ -16,6 +17,7 @@ from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.play.players import seats_taken
 from gamedp.play.protocol import Fault, Forfeit, Seat
 from gamedp.policies.arguments import checked_whole
+from gamedp.rules.exactness import added, as_exact, as_real
 from gamedp.rules.expand import checked_action
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.options import CompileMode
@@ -73,15 +75,18 @@ class Played:
     states: list[Any]
     actions: list[Any] = attrs.field(factory=list)
     outcomes: list[int] = attrs.field(factory=list)
-    earned: list[float] = attrs.field(factory=list)
+    earned: list[Fraction | float] = attrs.field(
+        default=attrs.Factory(lambda self: [0] * self.rules.num_players, takes_self=True)
+    )
 
     @classmethod
     def begin(cls, rules: Rules, start: Any, rng: np.random.Generator) -> Played:
         """Return a new game that begins at `start`, or where the rules let it begin."""
         if start is None:
             starts = rules.initial()
-            start = starts[drawn(rng, [probability for probability, _ in starts])][1]
-        return cls(rules, [rules.own_state(start)], earned=[0.0] * rules.num_players)
+            place = drawn(rng, [_probability(given, "the start") for given, _ in starts])
+            start = starts[place][1]
+        return cls(rules, [rules.own_state(start)])
 
     def copy(self) -> Played:
         """Return a copy of the game that can be continued independently."""
@@ -122,10 +127,10 @@ class Played:
         """Take an action; `draw` chooses one of its outcomes by their probabilities."""
         state, rules = self.states[-1], self.rules
         pairs = list(rules.game.outcomes(state, action))
-        number = draw([pair[0] for pair in pairs])
+        number = draw([_probability(pair[0], state, action) for pair in pairs])
         for player in range(rules.num_players):
-            self.earned[player] += rules.reward(state, action, player)
-            self.earned[player] += rules.outcome_reward(pairs[number], player)
+            reward = rules.earned(state, action, pairs[number], player)
+            self.earned[player] = added(self.earned[player], reward)
         self.actions.append(action)
         self.outcomes.append(number)
         self.states.append(pairs[number][1])
@@ -163,7 +168,7 @@ class Played:
         elif self.is_over:
             game, end = self.rules.game, self.states[-1]
             payoffs = tuple(
-                earned + float(game.payoff(end, player))
+                float(added(earned, as_exact(game.payoff(end, player))))
                 for player, earned in enumerate(self.earned)
             )
         states, actions, outcomes = tuple(self.states), tuple(self.actions), tuple(self.outcomes)
@@ -175,7 +180,7 @@ class Played:
         if not rules.has_opponents:
             return None
         low, _ = method(rules.game, "value_range")(rules.game, self.states[-1], loser)
-        lost = self.earned[loser] + float(low)
+        lost = float(self.earned[loser] + float(low))
         if not math.isfinite(lost):
             return None
         won = rules.constant_sum - lost
@@ -202,6 +207,16 @@ def played(
     for seat in seats:
         seat.end(record.payoffs, record.forfeit)
     return record
+
+
+def _probability(given: Any, *place: Any) -> float:
+    """Return a probability of the rules as a double; raise InvalidModelError if it is no number."""
+    try:
+        return as_real(given)
+    except (TypeError, ValueError, OverflowError):
+        where = " after ".join(map(shown, reversed(place)))
+        message = f"the rules give {where} the probability {shown(given)}, which is not a number."
+        raise InvalidModelError(message) from None
 
 
 def drawn(rng: np.random.Generator, probabilities: Sequence[float]) -> int:

@@ -184,7 +184,7 @@ class _Starts:
 def _again(starts: _Starts, entry: dict[str, Any]) -> GameRecord:
     """Replay a stored game; raise ValueError if that is impossible."""
     rules = starts.rules
-    line = Played(rules, [starts.read(entry)], earned=[0.0] * rules.num_players)
+    line = Played(rules, [starts.read(entry)])
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
         state = line.states[-1]
         taken = starts.action(action)

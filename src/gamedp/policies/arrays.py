@@ -64,19 +64,41 @@ def _is_number(item: Any) -> bool:
     return isinstance(item, (SupportsIndex, float)) and not isinstance(item, (bool, np.ndarray))
 
 
+def numbers_in(given: ArrayLike, words: str) -> Floats:
+    """Return an array of doubles; raise InvalidParameterError for what are no real numbers."""
+    array = _as_array(given, words)
+    try:
+        if array.dtype.kind in "biufO":
+            return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass  # as for numbers of another kind
+    raise _no_numbers(given, words)
+
+
+def _as_array(given: ArrayLike, words: str) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:  # rows of several lengths
+        raise _no_numbers(given, words) from None
+
+
+def _no_numbers(given: object, words: str) -> InvalidParameterError:
+    return InvalidParameterError(f"{words}: {shown(given)} is not an array of real numbers.")
+
+
 def probabilities_in(model: Model, given: ArrayLike, meaning: Meaning | None = None) -> Floats:
     """Return the probability of each choice in an array; see `Policy.from_array`."""
     if meaning is not None and meaning not in MEANINGS:
         message = f"meaning is {shown(meaning)}; it must be one of {', '.join(MEANINGS)}."
         raise InvalidParameterError(message)
-    array = np.asarray(given)
+    array = _as_array(given, "the array")
     kind, shape = array.dtype.kind, array.shape
     readings: dict[Meaning, _Reading] = {}
     if kind in "iu" and shape == (model.num_states,):
         readings = _of_numbers(model, array)
     elif kind in "iuf" and len(shape) == 2 and shape[0] == model.num_states:
         readings = _of_table(model, array.astype(np.float64))
-    elif kind == "f" and shape == (model.num_choices,) and meaning is None:
+    elif kind == "f" and shape == (model.num_choices,) and meaning in {None, "choices"}:
         return array.astype(np.float64)
     if meaning is not None:
         readings = {meaning: readings[meaning]} if meaning in readings else {}

@@ -16,7 +16,13 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.model.model import Model
-from gamedp.policies.arrays import Meaning, columns_of_chances, is_array, probabilities_in
+from gamedp.policies.arrays import (
+    Meaning,
+    columns_of_chances,
+    is_array,
+    numbers_in,
+    probabilities_in,
+)
 from gamedp.results.solution import Solution
 from gamedp.rules.exactness import as_real
 from gamedp.rules.expand import checked_action
@@ -174,6 +180,7 @@ class Policy:
     @classmethod
     def uniform(cls, model: Model) -> Policy:
         """Return the policy that takes all actions of a state with the same probability."""
+        _check_kind(model, Model, "the model")
         counts = np.diff(model.choice_offsets)
         return cls(model, np.repeat(1.0 / np.maximum(counts, 1), counts), "uniform")
 
@@ -186,6 +193,7 @@ class Policy:
         UnsupportedProblemError
             If it depends on the remaining steps, as with :class:`gamedp.FiniteHorizon`.
         """
+        _check_kind(solution, Solution, "the solution")
         if solution.counts_steps:
             message = (
                 f"the policy of a solution for {solution.objective!r} depends on the steps that "
@@ -231,6 +239,8 @@ class Policy:
         >>> policy.actions(model.state(0))
         {1: 0.75, 2: 0.25}
         """
+        _check_kind(model, Model, "the model")
+        _check_kind(function, Callable, "the rule")
         called = name or name_of(function)
         check_symmetric(model, function, called, merged_states(model))
         numbers = _answers(model, function, called, _open_states(model))
@@ -280,6 +290,7 @@ class Policy:
         [0.0, 1.0, 1.0, 0.0]
         [0.0, 1.0, 1.0, 0.0]
         """
+        _check_kind(model, Model, "the model")
         return cls(model, probabilities_in(model, array, meaning), name)
 
     @classmethod
@@ -293,7 +304,15 @@ class Policy:
         ----------
         policies : mapping of Policy to float
             Policies of one model, with their weights.
+
+        Raises
+        ------
+        InvalidParameterError
+            If they are something else, or the weights do not sum to one.
         """
+        _check_kind(policies, Mapping, "the mixture, of policies with their weights,")
+        for policy in policies:
+            _check_kind(policy, Policy, "a part of the mixture")
         weights = weights_of(policies)
         (first, *others) = policies
         for other in others:
@@ -306,6 +325,15 @@ class Policy:
         return cls(first.model, sum(rows, np.zeros(first.model.num_choices)), name)
 
 
+def _check_kind(given: Any, kind: Any, words: str) -> None:
+    """Raise InvalidParameterError unless an argument is of a kind."""
+    if not isinstance(given, kind):
+        message = f"{words} is {shown(given)}; it must be a {kind.__name__}."
+        if kind is Model and hasattr(given, "initial_state"):
+            message += " gamedp.compile(game) makes the model of a game."
+        raise InvalidParameterError(message)
+
+
 def as_chance(given: Any, place: str) -> float:
     """Return a probability or a weight; raise InvalidParameterError unless it is one number."""
     try:
@@ -313,6 +341,11 @@ def as_chance(given: Any, place: str) -> float:
     except (TypeError, ValueError, OverflowError):
         message = f"{place} {shown(given)}, which is not a number that a 64-bit float holds."
         raise InvalidParameterError(message) from None
+
+
+def chance_of(given: Any, action: Any, name: str, state: Any) -> float:
+    """Return the probability that a policy gives to an action, as `as_chance` does."""
+    return as_chance(given, f"{name} chooses {shown(action)} in {shown(state)} with")
 
 
 def weights_of(given: Mapping[Any, float]) -> list[float]:
@@ -461,7 +494,9 @@ def _answers(
             continue
         is_sure[number] = True
     owners = np.repeat(np.arange(model.num_states), counts)
-    numbers[is_sure[owners] & (model.action_labels == chosen[owners])] = 1.0
+    taken = np.flatnonzero(is_sure[owners] & (model.action_labels == chosen[owners]))
+    _, first = np.unique(owners[taken], return_index=True)  # of an action that is there twice
+    numbers[taken[first]] = 1.0
     return numbers
 
 
@@ -492,7 +527,7 @@ def _write_probabilities(
     name, state = place
     for action, given in answer.items():
         choice = known.get(chosen_action(action, name, state, known=known))
-        chance = as_chance(given, f"{name} chooses {shown(action)} in {shown(state)} with")
+        chance = chance_of(given, action, name, state)
         if choice is not None:
             numbers[choice] = chance
         elif chance:
@@ -509,7 +544,7 @@ def _write_probabilities(
 
 def _checked(model: Model, given: ArrayLike, name: str) -> NDArray[np.float64]:
     """Return the probabilities of choices, scaled to sum to one in each state."""
-    numbers = np.array(given, np.float64)
+    numbers = numbers_in(given, f"the probabilities of {name}")
     if numbers.shape != (model.num_choices,):
         message = (
             f"the probabilities of {name} have shape {numbers.shape}; the model has "
@@ -668,8 +703,10 @@ def check_symmetric(
     for state, representative in pairs:
         choices = equal_choices(model, state)
         alike = [set(same) for same in choices.values()]
-        own = _taken(choices, function(state))
-        its = _taken(equal_choices(model, representative), function(representative))
+        own = _taken(choices, function(state), name, state)
+        its = _taken(
+            equal_choices(model, representative), function(representative), name, representative
+        )
         if any(abs(_of(own, same) - _of(its, same)) > SUM_TOLERANCE for same in alike):
             message = (
                 f"{name} chooses {shown(function(state))} in {shown(state)} and "
@@ -680,7 +717,9 @@ def check_symmetric(
             raise InvalidParameterError(message)
 
 
-def _taken(choices: Mapping[Any, list[int]], answer: Any) -> list[tuple[int, float]]:
+def _taken(
+    choices: Mapping[Any, list[int]], answer: Any, name: str, state: Any
+) -> list[tuple[int, float]]:
     """Return choices of the model with their probabilities; invalid actions are left out."""
     probabilities: Mapping[Any, float] = {}
     if type(answer) is int:  # the usual case; the rest is slow
@@ -691,7 +730,10 @@ def _taken(choices: Mapping[Any, list[int]], answer: Any) -> list[tuple[int, flo
         probabilities = {operator.index(answer): 1.0}
     elif isinstance(answer, Hashable):
         probabilities = {answer: 1.0}
-    chances = [(same[0], float(probabilities.get(action, 0.0))) for action, same in choices.items()]
+    chances = [
+        (same[0], chance_of(probabilities.get(action, 0.0), action, name, state))
+        for action, same in choices.items()
+    ]
     return [(choice, chance) for choice, chance in chances if chance > 0]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.policies.arguments import checked_whole
+from gamedp.rules.exactness import MAX_EXACT_INTEGER, as_real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,6 +77,11 @@ def p_value(
     """
     from scipy.stats import binomtest  # noqa: PLC0415 - slow to import, and rarely needed
 
+    given: Any = counts
+    if not isinstance(given, Mapping):
+        message = f"the counts are {shown(counts)}; they must be a mapping of payoffs to counts."
+        raise InvalidParameterError(message)
+    counts = {_checked_payoff(payoff): count for payoff, count in counts.items()}
     games = sum(map(_checked_count, counts.values()))
     if not games:
         message = "no games were counted."
@@ -113,13 +119,22 @@ def p_value(
     return normal_p_value(mean, error, (value - reach, value + reach), is_known=True)
 
 
+def _checked_payoff(given: Any) -> float:
+    """Return a payoff as a double; raise InvalidParameterError if it is no number."""
+    try:
+        return as_real(given)
+    except (TypeError, ValueError, OverflowError):
+        message = f"a payoff is {shown(given)}, which is not a number."
+        raise InvalidParameterError(message) from None
+
+
 def _checked_count(count: Any) -> int:
     try:
         number = operator.index(count)
     except TypeError:
         number = -1
-    if number < 0:
-        message = f"a count is {shown(count)}; it must be an integer, 0 or more."
+    if not 0 <= number <= MAX_EXACT_INTEGER:
+        message = f"a count is {shown(count)}; it must be an integer, 0 to 2^53."
         raise InvalidParameterError(message)
     return number
 

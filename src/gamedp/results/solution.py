@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import UnknownStateError, UnsupportedProblemError
+from gamedp.errors import SEVERAL_STARTS, UnknownStateError, UnsupportedProblemError
 from gamedp.model.model import given_numbers
 from gamedp.model.objectives import FiniteHorizon
 from gamedp.results.base import Table, exact_mean
@@ -470,8 +470,7 @@ class Solution(Table):
         if state is None:
             starts = self.distances[self.model.initial_states]
             if (starts != starts[0]).any():
-                message = "the game starts in one of several states; name the one that is meant."
-                raise UnknownStateError(message)
+                raise UnknownStateError(SEVERAL_STARTS)
             steps = int(starts[0])
         else:
             steps = int(self.distances[self.model.index(state)[0]])
@@ -530,9 +529,10 @@ class Solution(Table):
         """
         model = self.model
         if state is None:
-            if len(model.initial_states) != 1:
+            try:
+                state = self._or_start(None)
+            except UnknownStateError:
                 return []
-            state = self.initial_state()
         state = model.own_state(state)
         model.index(state)  # refuses what is no state
         line = [state]
@@ -545,18 +545,19 @@ class Solution(Table):
         return line
 
     def initial_state(self) -> Any:
-        """Return the game's own initial state (the index without a game), if there is only one."""
-        if self.model.rules is None:
-            return int(self.model.initial_states[0])
-        return self.model.rules.initial()[0][1]
+        """Return the game's own initial state (the index without a game).
+
+        Raises
+        ------
+        UnknownStateError
+            If play starts in one of several.
+        """
+        return self.model.only_start()
 
     def _or_start(self, state: Hashable | None) -> Hashable:
         """Return the given state, or the start."""
         if state is not None:
             return self.model.own_state(state)  # type: ignore[no-any-return]
-        if len(self.model.initial_states) != 1:
-            message = "the game starts in one of several states; name the one that is meant."
-            raise UnknownStateError(message)
         return self.initial_state()  # type: ignore[no-any-return]
 
     def _sure_successor(self, steps: int, state: Any) -> Any:

@@ -80,6 +80,8 @@ def as_rational(number: Any) -> Fraction | None:
     OverflowError
         If it has too many digits.
     """
+    if isinstance(number, np.ndarray) and not number.ndim:
+        number = number[()]
     if isinstance(number, float):
         return None
     if isinstance(number, Rational):
@@ -108,6 +110,27 @@ def is_rounded(number: Any) -> bool:
         return exact is not None and exact != Fraction(float(exact))
     except OverflowError:
         return True
+
+
+def as_exact(number: Any) -> Fraction | float:
+    """Return a number from the rules as a double, or as a Fraction if no double is equal to it.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If it is not a number, or beyond the range of doubles.
+    """
+    rounded = as_real(number)
+    exact = as_rational(number) if is_rounded(number) else None
+    return rounded if exact is None else exact
+
+
+def added(one: Fraction | float, other: Fraction | float) -> Fraction | float:
+    """Return the sum of two numbers: exactly, if one of them is a Fraction."""
+    is_mixed = isinstance(one, Fraction) != isinstance(other, Fraction)
+    if is_mixed and math.isfinite(one) and math.isfinite(other):
+        return Fraction(one) + Fraction(other)
+    return one + other
 
 
 def refuse_rounded(number: Any, words: str, why: str) -> None:

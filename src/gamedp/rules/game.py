@@ -15,13 +15,14 @@ import functools
 import itertools
 import operator
 from collections.abc import Hashable, Iterable, Iterator
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, shown
-from gamedp.rules.exactness import as_sum_of_two, as_truth
+from gamedp.errors import SEVERAL_STARTS, InvalidModelError, UnknownStateError, shown
+from gamedp.rules.exactness import added, as_exact, as_sum_of_two, as_truth
 from gamedp.rules.layout import shaped_like
 from gamedp.rules.slips import (
     nearest,
@@ -37,6 +38,7 @@ from gamedp.views import MOST_LETTERS, Pattern, Text, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from fractions import Fraction
 
 __all__ = [
     "AnyRules",
@@ -393,6 +395,14 @@ def is_distribution(start: object) -> bool:
     return isinstance(start, (list, Iterator)) and not hasattr(start, "_fields")
 
 
+def _is_of_no_chance(pair: object) -> bool:
+    """Return whether this is a pair of a probability of 0 and a state."""
+    if not isinstance(pair, (tuple, list)) or hasattr(pair, "_fields") or len(pair) != 2:
+        return False
+    is_number = isinstance(pair[0], Number)
+    return is_number and not pair[0]
+
+
 @attrs.frozen
 class AnyRules:
     """Base class of the rules of all games, with defaults for methods that their classes lack."""
@@ -432,20 +442,35 @@ class AnyRules:
         return self.num_players == 2 and not self.is_general_sum
 
     def initial(self) -> list[tuple[float, Any]]:
-        """Return the initial distribution as (probability, state) pairs."""
+        """Return the initial distribution as (probability, state) pairs, as the rules give it.
+
+        Play never starts in states of probability 0: they are left out.
+        """
         start = self.game.initial_state()
         if not is_distribution(start):
             return [(1.0, start)]
-        if isinstance(start, list):
-            return list(start)
-        pairs = list(itertools.islice(start, MOST_STARTS + 1))
-        if len(pairs) > MOST_STARTS:
+        is_list = isinstance(start, list)
+        pairs = list(start if is_list else itertools.islice(start, MOST_STARTS + 1))
+        if not is_list and len(pairs) > MOST_STARTS:
             message = (
                 f"initial_state() yields {MOST_STARTS:,} pairs and no end. Does the loop that "
                 "yields them end? If it does, return a list."
             )
             raise InvalidModelError(message)
-        return pairs
+        return [pair for pair in pairs if not _is_of_no_chance(pair)] or pairs
+
+    def only_start(self) -> Any:
+        """Return the state that play starts in.
+
+        Raises
+        ------
+        UnknownStateError
+            If it starts in one of several.
+        """
+        starts = {state for _, state in self.initial()}
+        if len(starts) > 1:
+            raise UnknownStateError(SEVERAL_STARTS)
+        return starts.pop()
 
     def own_state(self, state: Any) -> Any:
         """Return a state in the form of the rules: for a plain tuple, the object with these fields.
@@ -474,6 +499,15 @@ class AnyRules:
         view = getattr(self.game, "view", None)
         seen = view(state) if view else Text(self.render(state)[:MOST_LETTERS])
         return _as_view(seen, f"view({shown(state)})")
+
+
+def _reward_of(outcome: Any, player: int) -> Any:
+    """Return what an outcome, as the rules yield it, gives a player; 0 if it has no reward."""
+    if len(outcome) < 3:
+        return 0.0
+    given = outcome[2] if isinstance(outcome[2], tuple) else (outcome[2],)
+    is_of_opponent = len(given) == 1 and player == 1
+    return -given[0] if is_of_opponent else given[player]
 
 
 @attrs.frozen
@@ -550,12 +584,12 @@ class Rules(AnyRules):
 
     def outcome_reward(self, outcome: Any, player: int = 0) -> float:
         """Return what an outcome, as the rules yield it, gives a player; 0 if it has no reward."""
-        if len(outcome) < 3:
-            return 0.0
-        given = outcome[2] if isinstance(outcome[2], tuple) else (outcome[2],)
-        if len(given) == 1 and player == 1:
-            return -float(given[0])  # of two opponents
-        return float(given[player])
+        return float(_reward_of(outcome, player))
+
+    def earned(self, state: Any, action: Any, outcome: Any, player: int = 0) -> Fraction | float:
+        """Return what a player gets for an action and its outcome; exactly, if it is rational."""
+        reward = method(self.game, "reward")(self.game, state, action, player)
+        return added(as_exact(reward), as_exact(_reward_of(outcome, player)))
 
     def canonical(self, state: Any) -> tuple[Any, bool]:
         """Return the representative of `state` and whether the players changed places."""

@@ -23,7 +23,7 @@ from gamedp.compiler.methods import compile_rules, disagree, refuse_overflow
 from gamedp.compiler.native import NativeFunction, RecordPointer
 from gamedp.compiler.reasons import reason_at
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
-from gamedp.policies.policy import RandomPlayer, chosen_action, name_of, rule_of
+from gamedp.policies.policy import RandomPlayer, chance_of, chosen_action, name_of, rule_of
 from gamedp.rules.anatomy import dissect
 from gamedp.rules.expand import (
     ActionNumbers,
@@ -467,15 +467,16 @@ def _plain_chooser(rules: Rules, policy: Any) -> Callable[[Any, float], Any]:
 
 def _drawn(answer: Mapping[Any, float], chance: float, name: str, state: Any) -> Any:
     """Return one of several actions, chosen by their probabilities."""
-    if not (answer and all(share >= 0 for share in answer.values())) or not (
-        abs(sum(answer.values()) - 1) <= SUM_TOLERANCE
+    shares = {action: chance_of(given, action, name, state) for action, given in answer.items()}
+    if not (shares and all(share >= 0 for share in shares.values())) or not (
+        abs(sum(shares.values()) - 1) <= SUM_TOLERANCE
     ):
         message = f"probabilities of {name} in {shown(state)} are invalid: {shown(answer)}."
         raise InvalidParameterError(message)
     reached = 0.0
-    possible = [action for action, share in answer.items() if share > 0]
+    possible = [action for action, share in shares.items() if share > 0]
     for action in possible:
-        reached += answer[action]
+        reached += shares[action]
         if chance < reached:
             return action
     return possible[-1]

@@ -143,7 +143,7 @@ class GrundyValues:
         UnknownStateError
             If the model has no such state.
         """
-        state = _start_of(self.model) if state is None else state
+        state = self.model.only_start() if state is None else state
         return int(self.values[self.model.index(state)[0]])
 
     def mover_wins(self, state: Hashable | None = None, rest: int = 0) -> bool:
@@ -168,7 +168,7 @@ class GrundyValues:
         """
         rest = _checked_rest(rest)
         model = self.model
-        state = _start_of(model) if state is None else model.own_state(state)
+        state = model.only_start() if state is None else model.own_state(state)
         if model.rules is None:
             index, _ = model.index(state)
             choices = slice(*model.choice_offsets[index : index + 2].tolist())
@@ -314,16 +314,6 @@ def grundy_value(
 
 def _checked_rest(rest: int) -> int:
     return nim_sum(rest)
-
-
-def _start_of(model: Model) -> Any:
-    """Return the game's own initial state."""
-    if len(model.initial_states) != 1:
-        message = "the game starts in one of several states; name the one that is meant."
-        raise InvalidParameterError(message)
-    if model.rules is None:
-        return int(model.initial_states[0])
-    return model.rules.initial()[0][1]
 
 
 def _outcome(game: Any, state: Any, action: int) -> Any:

@@ -19,13 +19,15 @@ from gamedp.errors import (
     UnsupportedProblemError,
     shown,
 )
+from gamedp.results.base import mean_of
 from gamedp.results.status import Guarantee, opposite_bounds
 from gamedp.rules.exactness import as_real, is_rounded
+from gamedp.rules.expand import start
 from gamedp.rules.game import numbers_positions
 from gamedp.runtime.block_file import BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.files import as_path
 from gamedp.tables.blocks import PARTS, Blocks, KeptParts, bytes_of
-from gamedp.tables.checking import action_bounds, rounding_of, verify_samples
+from gamedp.tables.checking import action_bounds, verify_samples
 from gamedp.tables.filling import Filler, cut
 from gamedp.tables.numbered_plan import NumberedPlan
 from gamedp.tables.plan import Plan, identity_of
@@ -247,8 +249,7 @@ class Tables:
             If the tables do not have the state.
         """
         if state is None:
-            pairs = self.plan.rules.initial()
-            return math.fsum(p * self.value(each, player) for p, each in pairs)
+            return self._at_start(self.value, player)
         number, _, _, swapped = self._ends(state)
         total = self.plan.rules.constant_sum
         return total - number if self._side(player) != swapped else number
@@ -262,16 +263,23 @@ class Tables:
             If the tables do not have the state.
         """
         if state is None:
-            pairs = [(p, self.bounds(each, player)) for p, each in self.plan.rules.initial()]
-            if len(pairs) == 1:
-                return pairs[0][1]
-            parts = [[p * ends[k] for p, ends in pairs] for k in (0, 1)]
-            slack = rounding_of(parts)
-            return math.fsum(parts[0]) - slack, math.fsum(parts[1]) + slack
+            return (
+                self._at_start(lambda *place: self.bounds(*place)[0], player, -math.inf),
+                self._at_start(lambda *place: self.bounds(*place)[1], player, math.inf),
+            )
         _, low, high, swapped = self._ends(state)
         if self._side(player) != swapped:
             return opposite_bounds(self.plan.rules.constant_sum, low, high)
         return low, high
+
+    def _at_start(
+        self, number: Callable[[Any, int], float], player: int, outward: float | None = None
+    ) -> float:
+        """Return the mean of a number over the initial states; see :func:`mean_of`."""
+        self._side(player)
+        starts = start(self.plan.rules)
+        numbers = [number(state, player ^ swapped) for _, state, swapped in starts]
+        return mean_of(numbers, [probability for probability, _, _ in starts], 0.0, outward)
 
     def _side(self, player: int) -> bool:
         given: Any = player
@@ -283,12 +291,7 @@ class Tables:
     def best_actions(self, state: Hashable | None = None) -> list[Any]:
         """Return the actions in a state, or at the start, that may be best, by their bounds."""
         rules = self.plan.rules
-        if state is None:
-            ((_, state), *others) = rules.initial()
-            if others:
-                message = "there are several initial states; name one."
-                raise InvalidParameterError(message)
-        state = self.plan.checked(state)
+        state = self.plan.checked(rules.only_start() if state is None else state)
         found = action_bounds(self, rules, state)
         if rules.player(state) == 0:
             most = max((low for _, low, _ in found), default=0.0)

@@ -149,7 +149,7 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
     size = 0
     while len(positions) < len(states):
         state = states[len(positions)]
-        played = Played(rules, [state], earned=[0.0] * rules.num_players)
+        played = Played(rules, [state])
         advice = None if played.is_over else advise(solution, state)
         shown = shown_position(made, played, advice, basis)
         actions = played.numbered() if shown["actions"] else {}

@@ -37,7 +37,7 @@ def replayed(made: Made, basis: Basis, line: Line) -> tuple[Played, Start | None
     """
     state, start = _begin(made, basis, line.start)
     rules = made.rules
-    played = Played(rules, [state], earned=[0.0] * rules.num_players)
+    played = Played(rules, [state])
     for action, outcome in zip(line.actions, line.outcomes, strict=True):
         take(played, action, outcome)
     return played, start

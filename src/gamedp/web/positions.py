@@ -77,7 +77,7 @@ def position_answer(tables: WebTables, made: Made, request: PositionRequest) -> 
         "steps": _last_steps(made, played),
         "pending": pending,
         **shown_position(made, played, advice, basis),
-        "earned": [plain_number(number) for number in played.earned],
+        "earned": [plain_number(float(number)) for number in played.earned],
         "range": None if basis.range is None else list(basis.range),
         "basis": basis_facts(basis, advice),
     }

@@ -132,9 +132,7 @@ def puzzle_list(
             continue
         alike[action] += 1
         near[action, level] += level is not None
-        shown = shown_position(
-            made, Played(rules, [state], earned=[0.0] * rules.num_players), None, basis
-        )
+        shown = shown_position(made, Played(rules, [state]), None, basis)
         puzzles.append(
             {
                 "line": line,

@@ -46,8 +46,8 @@ Lines of new capabilities, and their new files in brackets:
   25, games and tournaments on executors 62 (1);
 - rigour: best actions of averages 20, weights and players that are none 20, proofs of formulas 15,
   searches that find out less than a value 19, starts and files that are refused 29,
-  ways out as options 23, arguments of methods 25, facts of formulas 19, starts 30, what policies are
-  made of 38, rewards added exactly 21.
+  ways out as options 23, arguments of methods 25, facts of formulas 19, starts 30,
+  what policies are made of 38, rewards added exactly 21.
 """
 
 SOLVERS_FLOORS = 10

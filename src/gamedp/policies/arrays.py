@@ -67,12 +67,12 @@ def _is_number(item: Any) -> bool:
 def numbers_in(given: ArrayLike, words: str) -> Floats:
     """Return an array of doubles; raise InvalidParameterError for what are no real numbers."""
     array = _as_array(given, words)
+    if array.dtype.kind not in "biufO":
+        raise _no_numbers(given, words)
     try:
-        if array.dtype.kind in "biufO":
-            return array.astype(np.float64)
+        return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        pass  # as for numbers of another kind
-    raise _no_numbers(given, words)
+        raise _no_numbers(given, words) from None
 
 
 def _as_array(given: ArrayLike, words: str) -> NDArray[Any]:

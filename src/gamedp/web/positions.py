@@ -325,7 +325,7 @@ def chances(
             raise Refused(409, sentence, "size", name=made.name, most=MOST_OUTCOMES)
         after = None
         if solution is not None:
-            reward = rules.reward(state, action, mover) + rules.outcome_reward(outcome, mover)
+            reward = float(rules.earned(state, action, outcome, mover))
             after = plain_number(reward + solution.value(following, mover))
         seen = rules.outcome_view(state, action, number)
         answers.append(

@@ -34,7 +34,7 @@ INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS = 1 << 10, 1 << 12, 1 << 14
 HARD_COMPONENTS_BEFORE_COMPILING = 2
 """Number of hard components from which it pays to compile what solves them one after the other.
 
-Calling kernels for one of them takes longer than solving it, if it is small.
+In a small model it always does: to call kernels for one of them takes longer than to solve it.
 """
 
 
@@ -63,11 +63,12 @@ def solve_by_components(
         counts = graph.choice_offsets[1:] - graph.choice_offsets[:-1]
         most = int(counts.max())
     scratch = np.empty((2, most))
-    room = None
+    room = memory = None
     if small > 0 and run.problem.is_proper and not structure.is_acyclic:
         capacity = INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS
         room = _room_for(run, *map(min, sizes, capacity))
-    memory = None
+        if sizes[0] <= INITIAL_STATES:
+            memory = np.empty(component_sweeps.MEMORY)
     hard = 0
     number = 0
     while number < total:

@@ -311,6 +311,7 @@ def test_policies_are_improved_and_proven(case, one_sign):
         ENOUGH,
         one_sign and not swaps,
         who,
+        np.inf,
         block,
         numbers,
         values,

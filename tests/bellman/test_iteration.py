@@ -12,7 +12,7 @@ from equations import (
     random_equation,
     twins,
 )
-from hypothesis import given, settings, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from gamedp.bellman import (
     blocks,
@@ -135,6 +135,34 @@ def test_iterating_finds_the_fixed_point(case, may_stay):
         np.testing.assert_allclose(values, truth[equation.order[1:]].astype(float), atol=1e-10)
 
 
+@relaxed
+@given(cases)
+def test_a_policy_that_was_eliminated_is_proven_without_doing_so_again(case):
+    """The same numbers to the bit as if it were: sweeps may have gone on from its values."""
+    equation, block, numbers, sizes = component(case, swaps=False)
+    size = sizes[0]
+    who = component_sweeps.chooser_jit(size, block, False)
+    memory = np.zeros(component_sweeps.MEMORY)
+    limits = 1e-13, UNTIL_SOLVED, 1 << 20
+    component_sweeps.iterate_jit(
+        *sizes, equation.discount, who, False, *limits, block, numbers, memory
+    )
+    assume(memory[component_sweeps.IS_EXACT])
+    relative = float(memory[component_sweeps.RELATIVE])
+    assert 0 < relative < np.inf
+    answers = []
+    for known in (relative, np.inf):
+        values, errors, policy = blank(equation)
+        values[-1] = 0.25
+        width = policy_proofs.prove_policy_jit(
+            1, size + 1, equation, 0.0, 1 << 20, False, who, known, copied(block), numbers.copy(),
+            values, errors, policy,
+        )  # fmt: skip
+        answers.append([np.array(width), values, errors, policy])
+    for one, other in zip(*answers, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_what_is_reordered_leads_out():
     equation, block, numbers, sizes = component((3, 12, 1.0, True, False), swaps=False)
     numbers[:] = np.arange(sizes[0])
@@ -169,7 +197,7 @@ def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed, swaps):
             length = np.abs(block.probabilities[inside]) @ after
             assert numbers[blocks.WEIGHT, state] >= (1 + length) * (1 - 1e-6)
     who = component_sweeps.chooser_jit(9, block, swaps)
-    question = equation, 0.0, 1e-9, 1 << 20, who, False
+    question = equation, 0.0, 1e-9, 1 << 20, who, False, np.inf
     width = topological.prove_by_policy_jit(
         1, 10, *question, block, numbers, values, errors, policy
     )

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 ONE = np.uintp(1)
 
-VALUE, SLOPE, WEIGHT, SHARE, ERROR = 0, 1, 2, 3, 4
+VALUE, SLOPE, WEIGHT, SHARE, ERROR, ELIMINATED = range(6)
 """Rows of the numbers that are computed for each state of a component, (NUMBERS, S): four by a
-sweep, and the errors of values by an elimination."""
-NUMBERS = 5
+sweep; the errors of values by an elimination, and these values, before sweeps go on from them."""
+NUMBERS = 6
 
 
 class Block(NamedTuple):

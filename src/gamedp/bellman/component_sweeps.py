@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.bellman.blocks import (
+    ELIMINATED,
     VALUE,
     WEIGHT,
     Block,
@@ -53,15 +54,16 @@ MORE, REORDER, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
 be proven; or the policy is best."""
 
 SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS = range(6)
-SIDE, IS_EXACT, LED_OUT, REORDERED, IS_STEADY, CHANGE = range(6, 12)
-MEMORY = 12
+SIDE, IS_EXACT, LED_OUT, REORDERED, IS_STEADY, CHANGE, RELATIVE = range(6, 13)
+MEMORY = 13
 """Size of the memory of a component between calls, as floating-point numbers:
 
 * SWEEPS: full sweeps so far. CHANGE: the largest change of a value in the last one.
 * WORK: transitions visited. SINCE: those since the last elimination. COST: the cost of that one.
 * NEEDED: terms that the next elimination must be allowed to combine. ROUNDS: eliminations so far.
 * SIDE: which of two opponents improves next.
-* IS_EXACT: whether the values are those of the policy, by elimination.
+* IS_EXACT: whether the values are those of the policy, by elimination. RELATIVE: the relative error
+  of the weights that it has found.
 * IS_STEADY: whether sweeps along the policy change little.
 * LED_OUT: whether the policy was replaced by one that leaves the component. REORDERED: whether
   `REORDER` was returned before.
@@ -316,8 +318,9 @@ def iterate(
             )
         if due and not too_expensive:
             terms = STAYS
+            relative = np.inf
             while terms == STAYS:
-                terms, _ = eliminate_jit(num_states, discount, block, int(may), numbers)
+                terms, relative = eliminate_jit(num_states, discount, block, int(may), numbers)
                 if not may_stay or memory[LED_OUT] > 0.0:
                     break
                 if terms == STAYS:
@@ -331,6 +334,9 @@ def iterate(
                 memory[WORK] += memory[COST]
                 memory[ROUNDS] += 1.0
                 memory[IS_EXACT] = 1.0
+                memory[RELATIVE] = relative
+                for state in range(np.uintp(num_states)):
+                    numbers[ELIMINATED, state] = numbers[VALUE, state]
                 memory[SIDE] = MINIMISERS
                 continue
             memory[WORK] += 2.0 * may

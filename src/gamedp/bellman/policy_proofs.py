@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.bellman.blocks import ERROR, NUMBERS, VALUE, WEIGHT, Block, size_of_jit
+from gamedp.bellman.blocks import ELIMINATED, ERROR, NUMBERS, VALUE, WEIGHT, Block, size_of_jit
 from gamedp.bellman.component_sweeps import OPPONENTS, SWAPS
 from gamedp.bellman.sparse_elimination import LARGE_ERROR, eliminate_jit
 from gamedp.graph.graph import Graph
@@ -506,6 +506,7 @@ def prove_policy(
     most: int,
     one_sign: bool,
     who: int,
+    relative: float,
     block: Block,
     numbers: Floats,
     values: Floats,
@@ -527,6 +528,9 @@ def prove_policy(
     who : int
         Who chooses, see :func:`gamedp.bellman.component_sweeps.chooser`. Opponents take turns;
         players who change places do not, so that improving need not come to an end.
+    relative : float
+        The relative error of the weights if the numbers are those of an elimination of this policy,
+        and its values those that were `ELIMINATED`; infinite if it is yet to be eliminated.
 
     Returns
     -------
@@ -535,13 +539,20 @@ def prove_policy(
     """
     better = 1
     multiple = ties = np.inf
+    size = stop - start
+    is_known = relative < np.inf and equation.discount == 1.0  # or the weights are others now
     for _ in range(ROUNDS):
-        terms, relative = evaluate_jit(
-            stop - start, equation.discount, who == SWAPS, most, block, numbers
-        )
-        if terms < 0:
-            better = -1
-            break
+        if is_known:
+            for number in range(size):
+                numbers[VALUE, number] = numbers[ELIMINATED, number]
+            is_known = False
+        else:
+            terms, relative = evaluate_jit(
+                size, equation.discount, who == SWAPS, most, block, numbers
+            )
+            if terms < 0:
+                better = -1
+                break
         better, multiple, ties = look_around_jit(
             start, stop, equation, relative, who, block, numbers, values, errors, policy
         )

@@ -14,6 +14,8 @@ from gamedp.bellman.blocks import SHARE, SLOPE, VALUE, WEIGHT, gather_jit, measu
 from gamedp.bellman.component_sweeps import (
     CHANGING_LITTLE,
     EXACT,
+    IS_EXACT,
+    RELATIVE,
     SWAPS,
     SWEEPS,
     begin_jit,
@@ -183,6 +185,7 @@ def prove_by_policy(
     most: int,
     who: int,
     one_sign: bool,
+    relative: float,
     block: Block,
     numbers: Floats,
     values: Floats,
@@ -208,6 +211,8 @@ def prove_by_policy(
         Who chooses, see :func:`gamedp.bellman.component_sweeps.chooser`.
     one_sign : bool
         Whether no two rewards or payoffs of the model have different signs.
+    relative : float
+        What is known of the policy, as for :func:`gamedp.bellman.policy_proofs.prove_policy`.
 
     Returns
     -------
@@ -225,6 +230,7 @@ def prove_by_policy(
             most,
             one_sign,
             who,
+            relative,
             block,
             numbers,
             values,
@@ -355,6 +361,7 @@ def solve_components(
             return number
         key_state, outside = gather_jit(start, stop, start, stop, equation, values, errors, block)
         done = EXACT
+        relative = np.inf
         if key_state >= 0:
             # Neighbouring components tend to have similar values.
             sweeps = newton_jit(size, equation.discount, key_state, guess, block, numbers)
@@ -383,6 +390,8 @@ def solve_components(
                 memory,
             )
             sweeps = int(memory[SWEEPS])
+            if memory[IS_EXACT] > 0.0:
+                relative = memory[RELATIVE]
         visits[0] += abs(sweeps) * size
         if sweeps < 0 or done < CHANGING_LITTLE:
             for member in range(size):
@@ -404,6 +413,7 @@ def solve_components(
             64 * (size + np.int64(block.graph.transition_offsets[num_choices])),
             chooser_jit(size, block, swaps),
             one_sign,
+            relative,
             block,
             numbers,
             values,

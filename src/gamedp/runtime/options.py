@@ -73,7 +73,7 @@ def none_or_more(_instance: object, attribute: Any, value: Any) -> None:
 
 def is_number(value: Any) -> bool:
     """Return whether something is one real number: no text, array or None."""
-    return isinstance(value, numbers.Real)
+    return type(value) in (float, int) or isinstance(value, numbers.Real)
 
 
 def _number(attribute: Any, value: Any) -> None:

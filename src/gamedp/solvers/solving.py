@@ -15,7 +15,7 @@ and the upper bounds for the greatest therefore hold for all in between.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -309,7 +309,7 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
     sweeps = min(max(WORK // transitions, MIN_BUDGET_SWEEPS), most)
     if hasattr(solver, "max_policies"):
         policies = max(WORK // (POLICY * transitions), 10)
-        return attrs.evolve(solver, max_policies=min(solver.max_policies, policies))
+        return _limited(solver, max_policies=min(solver.max_policies, policies))
     if not hasattr(solver, "max_sweeps"):
         return solver
     if prepared.searched is None:
@@ -320,7 +320,13 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
         found = prepared.reduction
         if isinstance(found, Reduction) and found.problem.needs_deflation:
             sweeps = min(sweeps, DEFLATION_BUDGET)
-    return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
+    return _limited(solver, max_sweeps=min(solver.max_sweeps, sweeps))
+
+
+@lru_cache(maxsize=64)
+def _limited(solver: Any, **limits: int) -> Any:
+    """Return a solver with other limits."""
+    return attrs.evolve(solver, **limits)
 
 
 def _with_all_work(solution: Solution, solutions: list[Solution]) -> Solution:

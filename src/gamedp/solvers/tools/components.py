@@ -65,10 +65,7 @@ def solve_by_components(
     scratch = np.empty((2, most))
     room = memory = None
     if small > 0 and run.problem.is_proper and not structure.is_acyclic:
-        capacity = INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS
-        room = _room_for(run, *map(min, sizes, capacity))
-        if sizes[0] <= INITIAL_STATES:
-            memory = np.empty(component_sweeps.MEMORY)
+        room, memory = _room_at_first(run, sizes)
     hard = 0
     number = 0
     while number < total:
@@ -116,6 +113,16 @@ def solve_by_components(
         number = stopped
         if run.reporter.is_due:
             run.reporter.report(number, total, f"{number:,} of {total:,} {noun} solved")
+
+
+def _room_at_first(
+    run: Run, sizes: tuple[int, int, int]
+) -> tuple[tuple[blocks.Block, Floats], Floats | None]:
+    """Return room for a component, and the memory for a hard one if the model is small."""
+    capacity = INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS
+    room = _room_for(run, *map(min, sizes, capacity))
+    is_small = sizes[0] <= INITIAL_STATES
+    return room, np.empty(component_sweeps.MEMORY) if is_small else None
 
 
 def _room_for(
@@ -292,6 +299,16 @@ class Component:
         """The change that rounding alone may cause."""
         return 8 * UNIT * float(np.abs(self._at_work[blocks.VALUE]).max())
 
+    def _relative_error(self) -> float:
+        """Return that of the weights if the numbers are those of the policy's elimination, or inf.
+
+        That is asked once, for a proof which may replace the policy.
+        """
+        found = float(self.memory[component_sweeps.RELATIVE])
+        self.memory[component_sweeps.RELATIVE] = np.inf
+        is_eliminated = self.memory[component_sweeps.IS_EXACT] > 0 and self.reordered is None
+        return found if is_eliminated else np.inf
+
     @property
     def _at_work(self) -> Floats:
         return self.numbers if self.reordered is None else self.reordered.numbers
@@ -436,6 +453,7 @@ class Component:
             most,
             self.who,
             run.problem.has_one_sign,
+            self._relative_error(),
             self.block,
             self.numbers,
             run.values,
@@ -473,6 +491,7 @@ class Component:
             most,
             run.problem.has_one_sign,
             self.who,
+            self._relative_error(),
             self.block,
             self.numbers,
             *answer,

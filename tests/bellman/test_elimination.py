@@ -311,7 +311,7 @@ def test_policies_are_improved_and_proven(case, one_sign):
         ENOUGH,
         one_sign and not swaps,
         who,
-        np.inf,
+        0.0,
         block,
         numbers,
         values,

@@ -188,7 +188,7 @@ def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch
 
     monkeypatch.setattr(components, "solve_component", counted)
     monkeypatch.setattr(components, "HARD_COMPONENTS_BEFORE_COMPILING", many)
-    monkeypatch.setattr(components, "INITIAL_STATES", 2)  # too little
+    monkeypatch.setattr(components, "INITIAL_CAPACITY", (2, 1 << 12, 1 << 14))  # too little
     model = in_a_row(8, 9, 0.1)
     solution = gamedp.solve(
         model, solver=gamedp.solvers.TopologicalValueIteration(), tolerance=1e-9

@@ -274,7 +274,7 @@ def test_signs_of_rewards_count_for_both_players():
     numbers = np.zeros((blocks.NUMBERS, 2))
     component_sweeps.begin_jit(2, block)  # the choice that earns less
     width = policy_proofs.prove_policy_jit(
-        *question, 0.0, 1000, problem.has_one_sign, component_sweeps.SWAPS, np.inf, block, numbers,
+        *question, 0.0, 1000, problem.has_one_sign, component_sweeps.SWAPS, 0.0, block, numbers,
         values, errors, policy,
     )  # fmt: skip
     assert abs(values[0] - truth[0]) > 1e-4

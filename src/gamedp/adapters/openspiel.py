@@ -313,23 +313,15 @@ def _at(state: SpielState) -> Any:
     return _spiel(state.game).at(state.moves)
 
 
-def _by_text(at: Any) -> Hashable:
-    return str(at), at.current_player(), at.move_number()
-
-
 def _by_counts(at: Any) -> Hashable:
     movers = Counter(move.player for move in at.full_history())
     return str(at), at.current_player(), tuple(sorted(movers.items()))
 
 
-def _by_history(at: Any) -> Hashable:
-    return tuple(at.history())
-
-
 _KEYS: dict[str, Callable[[Any], Hashable]] = {
-    "text": _by_text,
+    "text": lambda at: (str(at), at.current_player(), at.move_number()),
     "counts": _by_counts,
-    "history": _by_history,
+    "history": lambda at: tuple(at.history()),
 }
 
 

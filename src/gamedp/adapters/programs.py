@@ -160,7 +160,7 @@ def parts_of_program(
     exact = None
     if numbers.dtype == object and _sum_to_one(explored, ends):
         numbers, exact = _doubles(explored)[explored.probabilities], numbers
-    lines = _lines(program, explored) if _has_lines(program) else None
+    lines = _lines(program, explored) if program.source.line(0) > 0 else None
     names = dict.fromkeys(("", *(each.result for each in program.synchronisations)))
     listed = np.array(
         [0, *(list(names).index(each.result) for each in program.synchronisations)], np.int64
@@ -222,10 +222,6 @@ def _sum_to_one(explored: Explored, ends: NDArray[np.int64]) -> bool:
     parts = np.zeros(len(explored.values), np.int64)
     parts[used] = [int(value * common) for value in values]
     return bool((np.add.reduceat(parts[explored.probabilities], ends[:-1]) == common).all())
-
-
-def _has_lines(program: ModelProgram) -> bool:
-    return program.source.line(0) > 0
 
 
 def _lines(program: ModelProgram, explored: Explored) -> NDArray[np.int64]:

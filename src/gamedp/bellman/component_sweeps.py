@@ -54,16 +54,16 @@ MORE, REORDER, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
 be proven; or the policy is best."""
 
 SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS = range(6)
-SIDE, IS_EXACT, LED_OUT, REORDERED, IS_STEADY, CHANGE, RELATIVE = range(6, 13)
-MEMORY = 13
+SIDE, RELATIVE, LED_OUT, REORDERED, IS_STEADY, CHANGE = range(6, 12)
+MEMORY = 12
 """Size of the memory of a component between calls, as floating-point numbers:
 
 * SWEEPS: full sweeps so far. CHANGE: the largest change of a value in the last one.
 * WORK: transitions visited. SINCE: those since the last elimination. COST: the cost of that one.
 * NEEDED: terms that the next elimination must be allowed to combine. ROUNDS: eliminations so far.
 * SIDE: which of two opponents improves next.
-* IS_EXACT: whether the values are those of the policy, by elimination. RELATIVE: the relative error
-  of the weights that it has found.
+* RELATIVE: the relative error of the weights while the values are those of the policy, by
+  elimination; else 0.
 * IS_STEADY: whether sweeps along the policy change little.
 * LED_OUT: whether the policy was replaced by one that leaves the component. REORDERED: whether
   `REORDER` was returned before.
@@ -294,13 +294,13 @@ def iterate(
             margin = 2.0 ** (0.5 * min(max(memory[ROUNDS] - 32.0, 0.0), 20.0) - 50.0)
             side = int(memory[SIDE]) if who == OPPONENTS else BOTH
             change, changed = improve_jit(num_states, discount, block, side, margin, numbers)
-            if memory[IS_EXACT] > 0.0 and changed == 0:
+            if memory[RELATIVE] > 0.0 and changed == 0:
                 if side != MINIMISERS:
                     return EXACT
                 memory[SIDE] = MAXIMISERS
                 continue
             memory[SIDE] = MINIMISERS
-        memory[IS_EXACT] = 0.0
+        memory[RELATIVE] = 0.0
         memory[CHANGE] = change
         memory[SWEEPS] += 1.0
         memory[WORK] += size
@@ -333,7 +333,6 @@ def iterate(
                 memory[COST] = 2.0 * (terms + 2 * num_states)
                 memory[WORK] += memory[COST]
                 memory[ROUNDS] += 1.0
-                memory[IS_EXACT] = 1.0
                 memory[RELATIVE] = relative
                 for state in range(np.uintp(num_states)):
                     numbers[ELIMINATED, state] = numbers[VALUE, state]

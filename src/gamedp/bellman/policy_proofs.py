@@ -530,7 +530,7 @@ def prove_policy(
         players who change places do not, so that improving need not come to an end.
     relative : float
         The relative error of the weights if the numbers are those of an elimination of this policy,
-        and its values those that were `ELIMINATED`; infinite if it is yet to be eliminated.
+        and its values those that were `ELIMINATED`; 0 if it is yet to be eliminated.
 
     Returns
     -------
@@ -539,20 +539,20 @@ def prove_policy(
     """
     better = 1
     multiple = ties = np.inf
-    size = stop - start
-    is_known = relative < np.inf and equation.discount == 1.0  # or the weights are others now
+    size, terms = stop - start, 0
+    is_known = relative > 0.0 and equation.discount == 1.0  # or the weights are others now
     for _ in range(ROUNDS):
         if is_known:
             for number in range(size):
                 numbers[VALUE, number] = numbers[ELIMINATED, number]
-            is_known = False
         else:
             terms, relative = evaluate_jit(
                 size, equation.discount, who == SWAPS, most, block, numbers
             )
-            if terms < 0:
-                better = -1
-                break
+        is_known = False
+        if terms < 0:
+            better = -1
+            break
         better, multiple, ties = look_around_jit(
             start, stop, equation, relative, who, block, numbers, values, errors, policy
         )

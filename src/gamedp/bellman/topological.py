@@ -14,7 +14,6 @@ from gamedp.bellman.blocks import SHARE, SLOPE, VALUE, WEIGHT, gather_jit, measu
 from gamedp.bellman.component_sweeps import (
     CHANGING_LITTLE,
     EXACT,
-    IS_EXACT,
     RELATIVE,
     SWAPS,
     SWEEPS,
@@ -361,7 +360,7 @@ def solve_components(
             return number
         key_state, outside = gather_jit(start, stop, start, stop, equation, values, errors, block)
         done = EXACT
-        relative = np.inf
+        relative = 0.0
         if key_state >= 0:
             # Neighbouring components tend to have similar values.
             sweeps = newton_jit(size, equation.discount, key_state, guess, block, numbers)
@@ -390,8 +389,7 @@ def solve_components(
                 memory,
             )
             sweeps = int(memory[SWEEPS])
-            if memory[IS_EXACT] > 0.0:
-                relative = memory[RELATIVE]
+            relative = memory[RELATIVE]
         visits[0] += abs(sweeps) * size
         if sweeps < 0 or done < CHANGING_LITTLE:
             for member in range(size):

@@ -160,9 +160,10 @@ def bounded(
 ) -> list[tuple[str, str]]:
     """Return a value and its bounds in words, and whose they are if there are several players."""
     whose = "" if player is None else f"   for {player_name(player)}"
+    apart = "0" if lower == upper else f"{upper - lower:.3g}"
     return [
         ("value", f"{value!r}{whose}"),
-        ("bounds", f"{exactly(lower)} to {exactly(upper)}   ({_short(lower, upper)} apart)"),
+        ("bounds", f"{exactly(lower)} to {exactly(upper)}   ({apart} apart)"),
     ]
 
 
@@ -184,10 +185,6 @@ def between(bounds: tuple[float, float]) -> str:
     """Return two bounds in words; a single number if they are equal."""
     low, high = bounds
     return exactly(low) if low == high else f"{exactly(low)} to {exactly(high)}"
-
-
-def _short(lower: float, upper: float) -> str:
-    return "0" if lower == upper else f"{upper - lower:.3g}"
 
 
 def player_name(player: int) -> str:

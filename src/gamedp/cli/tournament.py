@@ -34,7 +34,7 @@ from gamedp.play.tournament import begun
 
 if TYPE_CHECKING:
     from gamedp.play.match import Match
-    from gamedp.play.pairing import Meeting, Pairing
+    from gamedp.play.pairing import Pairing
     from gamedp.play.tournament import Tournament
     from gamedp.runtime.limit import ProgressCallback
 
@@ -149,11 +149,6 @@ def _saved_in(path: Path | None) -> list[tuple[str, str]]:
     return [] if path is None else [("saved in", str(path))]
 
 
-def _of_many(result: Tournament) -> list[Meeting]:
-    """Return the meetings of three players or more."""
-    return [meeting for meeting in result.meetings if isinstance(meeting, gamedp.play.Meeting)]
-
-
 def _games(how: EntrantsOptions, result: Tournament, of: str) -> list[tuple[str, str]]:
     """Return the number of games that count, and the seed, in words."""
     if result.is_exact:
@@ -186,7 +181,7 @@ def _words_of_many(how: EntrantsOptions, result: Tournament) -> list[tuple[str, 
     payoffs = {name: result.payoff(name) for name in result.names}
     order = sorted(result.names, key=lambda name: payoffs[name][0], reverse=True)
     width = max(map(len, result.names))
-    meetings = _of_many(result)
+    meetings = [each for each in result.meetings if isinstance(each, gamedp.play.Meeting)]
     size = math.factorial(len(meetings[0].names))
     table = [
         f"{name:<{width}}  {_with_error(*payoffs[name], is_exact=result.is_exact)}"

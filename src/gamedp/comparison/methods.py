@@ -24,6 +24,7 @@ from gamedp.errors import (
 from gamedp.model.model import Model
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
+from gamedp.results.base import of_player
 from gamedp.results.status import Guarantee, Status
 from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.game import is_staged
@@ -339,7 +340,10 @@ class Task:
         def facts(values: StateValues) -> Facts:
             start = float(model.initial_probabilities @ values(model.initial_states))
             numbers = values(_examined(model)).tolist()
-            return _size_of(model) | {
+            return {
+                "states": model.num_states,
+                "choices": model.num_choices,
+                "transitions": model.num_transitions,
                 "status": Status.SOLVED.name,
                 "guarantee": Guarantee.NONE.name,
                 "value": start,
@@ -357,19 +361,6 @@ def _examined(model: Any) -> Any:
     return np.unique(np.linspace(0, model.num_states - 1, MAX_COMPARED_STATES).astype(np.int64))
 
 
-def _size_of(model: Any) -> Facts:
-    return {
-        "states": model.num_states,
-        "choices": model.num_choices,
-        "transitions": model.num_transitions,
-    }
-
-
-def _first(numbers: Any) -> Any:
-    """Return the numbers of player 0."""
-    return numbers if numbers.ndim == 1 else numbers[:, 0]
-
-
 def _facts_of(solution: Any) -> Facts:
     """Return the facts of a solution, proven or not."""
     statistics = solution.statistics
@@ -378,7 +369,7 @@ def _facts_of(solution: Any) -> Facts:
     if not hasattr(solution.model, "stage"):
         states = _examined(solution.model)
         arrays = (solution.lower, solution.upper) if proven else (solution.values,) * 2
-        examined = zip(*(_first(array)[states].tolist() for array in arrays), strict=True)
+        examined = zip(*(of_player(array, 0)[states].tolist() for array in arrays), strict=True)
     lower, upper = solution.bounds() if proven else (solution.value(),) * 2
     return _facts_of_answer(solution, solution.solver, lower, upper) | {
         "examined": tuple(examined),

@@ -14,6 +14,7 @@ from gamedp.model.model import Model
 from gamedp.model.objectives import AverageReward, Reachability, TotalReward, has_target, resolved
 from gamedp.policies import kernels
 from gamedp.policies.policy import Policy, PolicyLike, as_policies
+from gamedp.results.base import of_player
 from gamedp.runtime.floats import UNIT, UPWARD
 from gamedp.runtime.notebook import html_table
 
@@ -244,13 +245,14 @@ def induce(
     )  # fmt: skip
     terminals, payoffs, rounding = _ends(model, codes, column)
     starts = np.abs(model.initial_probabilities)
+    mover = int(model.has_opponents and not seats.policies[1])  # the one of them who is free
     process = Model.unchecked(
         choice_offsets=choice_offsets,
         transition_offsets=transition_offsets,
         successors=successors,
         probabilities=probabilities,
         rewards=_rewards(model, sources, sides, column),
-        players=np.full(num_nodes + throws, _mover(seats) if model.has_opponents else 0, np.int8),
+        players=np.full(num_nodes + throws, mover, np.int8),
         terminals=terminals,
         payoffs=payoffs,
         action_labels=np.where(sources < 0, 0, model.action_labels[sources]),
@@ -262,11 +264,6 @@ def induce(
         rounding=rounding,
     )
     return Process(model, process, column, codes, numbers, sources)
-
-
-def _mover(seats: Seats) -> int:
-    """Return which of two players is free; without an opponent, the player makes all choices."""
-    return int(len(seats.policies) == 2 and not seats.policies[1])
 
 
 def _refuse_columns(model: Model, seats: Seats) -> None:
@@ -330,8 +327,7 @@ def _rewards(
     model: Model, sources: Integers, sides: NDArray[np.int8], column: int
 ) -> NDArray[np.float64]:
     """Return the reward of each choice of the process."""
-    earned = model.rewards if model.rewards.ndim == 1 else model.rewards[:, column]
-    rewards = np.where(sources < 0, 0.0, earned[sources])
+    rewards = np.where(sources < 0, 0.0, of_player(model.rewards, column)[sources])
     if model.has_opponents:
         rewards[sides != 0] *= -1.0
         rewards += 0.0  # no negative zero

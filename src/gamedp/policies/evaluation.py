@@ -21,6 +21,7 @@ from gamedp.policies.lengths import Survival
 from gamedp.policies.policy import Policy, choices_in
 from gamedp.policies.solving import lengths_of, solved, solved_problem, visits
 from gamedp.policies.statistics import as_paid, p_value
+from gamedp.results.base import of_player
 from gamedp.results.columns import fields_of, joined, numbers
 from gamedp.results.solution import Solution
 from gamedp.results.status import (
@@ -411,8 +412,7 @@ class Evaluation:
                 "everywhere=True evaluates all states."
             )
             raise UnknownStateError(message)
-        rewards = model.rewards if model.rewards.ndim == 1 else model.rewards[:, place]
-        reward = rewards[[choice]] * (-1.0 if changed else 1.0)
+        reward = of_player(model.rewards, place)[[choice]] * (-1.0 if changed else 1.0)
         discount = self.objective.discount if isinstance(self.objective, Discounted) else 1.0
         row, chances = np.array([0, end - begin]), np.abs(signed)
         lower, upper = enclosed_sums(

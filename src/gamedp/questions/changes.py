@@ -110,7 +110,8 @@ def _with_choices(
         num_players=model.num_players,
         action_names=model.action_names,
         variables=model.variables,
-        constant_sum=_shared(model, payoffs),
+        # Of ends that pay probabilities, or nothing.
+        constant_sum=float(model.num_players > 1 and payoffs is not None and payoffs.any()),
     )
     first, second, third = map(max, changed.rounding, model.rounding)
     return attrs.evolve(changed, rounding=(first, second, third))
@@ -120,11 +121,6 @@ def beginning(model: Model, states: Integers) -> list[tuple[Any, int]]:
     """Return the model's initial probabilities, each with another state."""
     weights = given_numbers(model, "initial_probabilities").tolist()
     return list(zip(weights, states.tolist(), strict=True))
-
-
-def _shared(model: Model, payoffs: NDArray[Any] | None) -> float:
-    """Return the constant sum of ends that pay probabilities, or nothing."""
-    return 1.0 if model.num_players > 1 and payoffs is not None and payoffs.any() else 0.0
 
 
 def as_written(model: Model) -> Model | str:

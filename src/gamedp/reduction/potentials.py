@@ -260,7 +260,8 @@ class Flattening:
         projected[inside] = via[inside]
         projected[leaves] = given[self.exits[leaves]]
         free = parts.stays & (np.asarray(self.given.rewards) == 0)
-        keeps = _staying(structure, free & self.idle[structure.owners], self.idle)
+        idle = free & self.idle[structure.owners]
+        keeps = first_choices(structure, idle & ~leads_into(structure, ~self.idle))
         projected[rests] = keeps[rests]
         return projected
 
@@ -289,11 +290,6 @@ class Flattening:
         first[labels[inside[::-1]]] = inside[::-1]
         states = first[~settled]
         return states, self.sign * (heights[states] - least[~settled])
-
-
-def _staying(structure: Any, choices: Flags, states: Flags) -> Integers:
-    """Return for each state the first of some choices that certainly leads to some states."""
-    return first_choices(structure, choices & ~leads_into(structure, ~states))
 
 
 def flattened(

@@ -376,6 +376,11 @@ def exact_mean(
     return total / sum(map(abs, weights))
 
 
+def of_player(numbers: NDArray[Any], player: int) -> NDArray[Any]:
+    """Return a player's column if there is one for each player."""
+    return numbers if numbers.ndim == 1 else numbers[:, player]
+
+
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class Table(BaseSolution[Model]):
     """The fields of a :class:`gamedp.Solution`, which are described there."""

@@ -16,7 +16,7 @@ from gamedp.bellman.enclosures import (
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import given_numbers
 from gamedp.model.objectives import AverageReward, FiniteHorizon, is_probability, over_in
-from gamedp.results.base import exact_mean
+from gamedp.results.base import exact_mean, of_player
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,13 +77,13 @@ def choice_values(
     successors = model.successors[begin:stop]
     swapped = weights < 0
     values, lower, upper = (
-        _of_player(numbers, player)[successors] for numbers in following or _following(solution)
+        of_player(numbers, player)[successors] for numbers in following or _following(solution)
     )
     rewards: Floats = np.zeros(end - first)
     shares: Floats = np.zeros(end - first)
     reward_off, total = 0.0, 0.0
     if not (is_probability(objective) or isinstance(objective, AverageReward)):
-        rewards, reward_off = _of_player(model.rewards[first:end], player), model.rounding[1]
+        rewards, reward_off = of_player(model.rewards[first:end], player), model.rounding[1]
         if model.constant_sum and swapped.any():
             total = model.constant_sum
             shares = estimated_sums(
@@ -154,11 +154,6 @@ def _following(solution: Table) -> tuple[Floats, Floats, Floats]:
         )
         raise UnsupportedProblemError(message)
     return solution.following
-
-
-def _of_player(numbers: Floats, player: int) -> Floats:
-    """Return a player's column if there is one for each player."""
-    return numbers if numbers.ndim == 1 else numbers[:, player]
 
 
 def _where_it_goes_on(solution: Table, first: int, end: int, numbers: ChoiceBounds) -> ChoiceBounds:

@@ -64,15 +64,10 @@ def explain_problem(problem: Problem) -> tuple[str, Any]:
     if isinstance(reduction, Reduction) and reduction.problem.model.num_choices == 0:
         reason = "nothing is left for it to do."
     others = followers(prepared, solver, TOLERANCE)
-    names = " and ".join(type(other).__name__ for other in others)
-    more = f"\nIf it makes no progress: {names}." if others and _can_get_stuck(solver) else ""
+    rest = " and ".join(type(other).__name__ for other in others)
+    more = f"\nIf it makes no progress: {rest}." if rest and hasattr(solver, "max_seconds") else ""
     about = f"{_shape(model)}.\n{_about_idle_players(model)}{known}{endless}"
     return f"{about}{type(solver).__name__}: {reason}{more}", solver
-
-
-def _can_get_stuck(solver: Any) -> bool:
-    """Return whether a solver iterates until it converges, and therefore has limits."""
-    return hasattr(solver, "max_seconds")
 
 
 def _about_idle_players(model: Model) -> str:

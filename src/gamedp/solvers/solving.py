@@ -297,6 +297,9 @@ def _turns(
         yield chosen, chosen
 
 
+_limited = lru_cache(maxsize=64)(attrs.evolve)  # a solver with other limits
+
+
 def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> Any:
     """Return a solver with a limit of sweeps that the size of the problem allows.
 
@@ -321,12 +324,6 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
         if isinstance(found, Reduction) and found.problem.needs_deflation:
             sweeps = min(sweeps, DEFLATION_BUDGET)
     return _limited(solver, max_sweeps=min(solver.max_sweeps, sweeps))
-
-
-@lru_cache(maxsize=64)
-def _limited(solver: Any, **limits: int) -> Any:
-    """Return a solver with other limits."""
-    return attrs.evolve(solver, **limits)
 
 
 def _with_all_work(solution: Solution, solutions: list[Solution]) -> Solution:

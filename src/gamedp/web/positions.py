@@ -356,7 +356,7 @@ def _go_on(
         assert rng is not None  # noqa: S101 - the request of a player has a seed
         advice = None
         if len(actions) > 1 and then.player.kind != "random":
-            look = _look_of(then.player, basis)
+            look = then.player.look or (None if basis.solution is not None else Look(seconds=0.5))
             by = attrs.evolve(basis, solution=None) if then.player.kind == "search" else basis
             advice = _advice(tables, made, by, state, look)
         action = _chosen(then.player, list(actions.values()), advice, rng)
@@ -392,11 +392,6 @@ def _chosen(
     among: Sequence[Any] = () if advice is None or mistaken else advice.chosen
     among = among or actions
     return among[int(rng.integers(len(among)))]
-
-
-def _look_of(player: Player, basis: Basis) -> Look | None:
-    """Return the search depth of a computer player without a table."""
-    return player.look or (None if basis.solution is not None else Look(seconds=0.5))
 
 
 def happened(made: Made, played: Played, ply: int = -1) -> dict[str, Any]:

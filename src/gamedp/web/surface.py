@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.errors import shown
+from gamedp.results.base import of_player
 from gamedp.results.columns import fields_of
 from gamedp.web.refusals import Refused
 
@@ -65,7 +66,8 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
     if sizes.sum() > MOST_VALUES:
         raise Refused(422, "these fields make no surface that a page can draw.")
     values = np.full(sizes.sum(), np.nan, "<f4")
-    values[(np.cumsum(sizes) - sizes)[cells] + heights - low[2]] = _numbers(solution)[order]
+    places = (np.cumsum(sizes) - sizes)[cells] + heights - low[2]
+    values[places] = of_player(solution.values, 0)[order]
     reached = np.zeros(count, "u1")
     reached[cells[_reached(solution)[order]]] = 1
     parts = (
@@ -92,10 +94,6 @@ def _places(model: Model, names: tuple[str, ...]) -> NDArray[np.int64]:
             raise Refused(422, "the field {name} holds no whole numbers.", name=name)
         columns.append(column.astype(np.int64))
     return np.column_stack(columns)
-
-
-def _numbers(solution: Solution) -> NDArray[np.float64]:
-    return solution.values if solution.values.ndim == 1 else solution.values[:, 0]
 
 
 def _reached(solution: Solution) -> NDArray[np.bool_]:

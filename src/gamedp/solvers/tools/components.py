@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from gamedp.bellman.equation import Equation
     from gamedp.runtime.arrays import Floats
 
-INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS = 1 << 10, 1 << 12, 1 << 14
-"""Initial capacity for a component, if the model is that large: nothing is written to it yet."""
+INITIAL_CAPACITY = 1 << 10, 1 << 12, 1 << 14
+"""Numbers of states, choices and transitions of a component for which there is room at first, if
+the model is that large: nothing is written to it yet."""
 
 HARD_COMPONENTS_BEFORE_COMPILING = 2
 """Number of hard components from which it pays to compile what solves them one after the other.
@@ -59,13 +61,15 @@ def solve_by_components(
     allowed = run.share
     sizes = len(run.values), len(run.equation.constants), len(graph.successors)
     most = sizes[1]
-    if most > INITIAL_CHOICES:  # else there is room for all of them
+    if most > INITIAL_CAPACITY[1]:  # else there is room for all of them
         counts = graph.choice_offsets[1:] - graph.choice_offsets[:-1]
         most = int(counts.max())
     scratch = np.empty((2, most))
     room = memory = None
     if small > 0 and run.problem.is_proper and not structure.is_acyclic:
-        room, memory = _room_at_first(run, sizes)
+        capacity = tuple(map(min, sizes, INITIAL_CAPACITY))
+        room = _room_for(run, *capacity)
+        memory = np.empty(component_sweeps.MEMORY) if sizes[0] == capacity[0] else None
     hard = 0
     number = 0
     while number < total:
@@ -92,12 +96,12 @@ def solve_by_components(
         if stopped < total and run.visits[0] <= enough:
             start, stop = run.component(stopped)
             if room is not None:
-                _, choices, transitions = run.visits.tolist()
-                run.measured = stopped, (choices, transitions)
+                sizes = stop - start, *run.visits[1:].tolist()
+                run.measured = stopped, sizes[1:]
             if room is not None and stop - start <= small:
-                sizes = stop - start, choices, transitions
-                if not _fits(room[0], *sizes):
-                    room = _room_for(run, min(2 * sizes[0], small), 2 * sizes[1], 2 * sizes[2])
+                if any(map(operator.gt, sizes, capacity)):
+                    capacity = min(2 * sizes[0], small), 2 * sizes[1], 2 * sizes[2]
+                    room = _room_for(run, *capacity)
                     number = stopped
                     continue
                 hard += 1
@@ -115,31 +119,12 @@ def solve_by_components(
             run.reporter.report(number, total, f"{number:,} of {total:,} {noun} solved")
 
 
-def _room_at_first(
-    run: Run, sizes: tuple[int, int, int]
-) -> tuple[tuple[blocks.Block, Floats], Floats | None]:
-    """Return room for a component, and the memory for a hard one if the model is small."""
-    capacity = INITIAL_STATES, INITIAL_CHOICES, INITIAL_TRANSITIONS
-    room = _room_for(run, *map(min, sizes, capacity))
-    is_small = sizes[0] <= INITIAL_STATES
-    return room, np.empty(component_sweeps.MEMORY) if is_small else None
-
-
 def _room_for(
     run: Run, num_states: int, num_choices: int, num_transitions: int
 ) -> tuple[blocks.Block, Floats]:
     """Return a block for a number of states, and an array for their numbers."""
     block = blocks.reserve(num_states, num_choices, num_transitions, run.equation)
     return block, np.empty((blocks.NUMBERS, num_states))
-
-
-def _fits(block: blocks.Block, num_states: int, num_choices: int, num_transitions: int) -> bool:
-    """Return whether a block has room for a number of states."""
-    return (
-        num_states <= len(block.signs)
-        and num_choices <= len(block.constants)
-        and num_transitions <= len(block.graph.successors)
-    )
 
 
 def sweep_until_proven(
@@ -300,14 +285,13 @@ class Component:
         return 8 * UNIT * float(np.abs(self._at_work[blocks.VALUE]).max())
 
     def _relative_error(self) -> float:
-        """Return that of the weights if the numbers are those of the policy's elimination, or inf.
+        """Return that of the weights if the numbers are those of the policy's elimination, or 0.
 
         That is asked once, for a proof which may replace the policy.
         """
         found = float(self.memory[component_sweeps.RELATIVE])
-        self.memory[component_sweeps.RELATIVE] = np.inf
-        is_eliminated = self.memory[component_sweeps.IS_EXACT] > 0 and self.reordered is None
-        return found if is_eliminated else np.inf
+        self.memory[component_sweeps.RELATIVE] = 0.0
+        return found if self.reordered is None else 0.0
 
     @property
     def _at_work(self) -> Floats:

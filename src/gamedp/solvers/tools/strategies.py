@@ -131,7 +131,7 @@ class _StrategySearch:
             self._learn(theirs, bounds_below=False)
             self.policy = np.where(opponents.improver, policy, reply)
             self.reporter.report(number, None, f"{number:,} policies evaluated")
-            if self._bounds_meet():
+            if width_of(self.lower, self.upper) <= self.tolerance:
                 return None
             if self.reporter.spent > self.max_seconds:
                 return self._stop(Status.TIME_LIMIT)
@@ -171,9 +171,6 @@ class _StrategySearch:
             below, above = -above, -below
         np.maximum(self.lower, below, out=self.lower)
         np.minimum(self.upper, above, out=self.upper)
-
-    def _bounds_meet(self) -> bool:
-        return width_of(self.lower, self.upper) <= self.tolerance
 
     def _results(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the values of choices to the improver, and the largest error by rounding."""

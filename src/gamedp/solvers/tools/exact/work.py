@@ -287,7 +287,8 @@ class _ExactGame:
 
     def best_choices(self, values: list[Value], states: Flags) -> Flags:
         """Return which choices of some states have their state's value, if that is finite; (C,)."""
-        return self.tight(values, states & np.isfinite(_floats(values)))
+        infinite = np.array([is_infinite(value) for value in values], np.bool_)
+        return self.tight(values, states & ~infinite)
 
     def tight(self, values: list[Value], states: Flags | None = None) -> Flags:
         """Return which choices of some states, or of all, have the value of the state; (C,)."""
@@ -382,11 +383,6 @@ def _leg(model: Model, choice: int, class_of: Integers, known: list[Value]) -> T
     if class_of[state] < 0:
         return Terms(earned + known[state], {})
     return Terms(earned, {int(class_of[state]): rational(1)})
-
-
-def _floats(values: list[Value]) -> Floats:
-    """Return infinite values unchanged, and 0 for others."""
-    return np.array([value if is_infinite(value) else 0.0 for value in values])
 
 
 MOST_STATES, MOST_WITHOUT_FLINT = 1000, 200

@@ -394,6 +394,7 @@ def solve_components(
         if sweeps < 0 or done < CHANGING_LITTLE:
             for member in range(size):
                 values[equation.order[start + member]] = numbers[VALUE, member]
+                errors[equation.order[start + member]] = np.inf
             return number
         width = take_over_and_prove_jit(
             start, stop, equation, outside, block, numbers, values, errors, policy

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.rules.fingerprint import Fingerprint, codes, names_in
-from gamedp.rules.game import DEFAULTS, STAGED_DEFAULTS, STAGED_METHODS, is_staged
+from gamedp.rules.game import DEFAULTS, STAGED_DEFAULTS, STAGED_METHODS, default_of, is_staged
 from gamedp.runtime.encoding import encode, encode_object
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def dissect(
         if name in methods or name in fields:
             continue
         if name in defaults:
-            methods[name] = getattr(kind, name, None) or defaults[name]
+            methods[name] = getattr(kind, name, None) or default_of(kind, name, defaults)
         elif isinstance(inspect.getattr_static(kind, name, None), types.FunctionType):
             methods[name] = getattr(kind, name)
         elif not callable(getattr(game, name, None)) and hasattr(game, name):

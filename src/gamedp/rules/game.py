@@ -260,6 +260,10 @@ def _player(self: Any, state: State) -> int:  # noqa: ARG001 - the protocol's si
     return 0
 
 
+def _player_by_places(self: Any, state: State) -> int:
+    return 1 if self.canonical(state)[1] else 0
+
+
 def _reward(self: Any, state: State, action: Any, player: int) -> float:  # noqa: ARG001
     return 0.0
 
@@ -334,6 +338,19 @@ OF_TABLES = (
 """Methods on which tables depend, besides those of every game."""
 
 
+def default_of(
+    kind: type, name: str, defaults: Mapping[str, Callable[..., Any]] = SEARCH_DEFAULTS
+) -> Callable[..., Any]:
+    """Return what stands in for a method that a class lacks.
+
+    If `canonical` alone says who moves, player 0 does in the representatives, and player 1 where
+    the players change places to get there.
+    """
+    if name == "player" and hasattr(kind, "canonical"):
+        return _player_by_places
+    return defaults[name]
+
+
 def numbers_positions(game: object) -> bool:
     """Return whether a game numbers the positions of its tiers, as for tables of whole numbers."""
     return callable(getattr(game, "tier_size", None))
@@ -341,9 +358,7 @@ def numbers_positions(game: object) -> bool:
 
 def method(game: object, name: str) -> Callable[..., Any]:
     """Return the game's method `name` as a plain function of (self, ...), or its default."""
-    function = getattr(type(game), name, None)
-    if function is None:
-        function = SEARCH_DEFAULTS[name]
+    function: Callable[..., Any] = getattr(type(game), name, None) or default_of(type(game), name)
     return function
 
 

@@ -112,11 +112,26 @@ def solve_by_components(
                     memory = np.empty(component_sweeps.MEMORY)
                     number = stopped
                     continue
-            solve_one(stopped)
+            _solve(run, stopped, solve_one, tried=memory is not None and stop - start <= small)
             stopped += 1
         number = stopped
         if run.reporter.is_due:
             run.reporter.report(number, total, f"{number:,} of {total:,} {noun} solved")
+
+
+def _solve(run: Run, number: int, solve_one: Callable[[int], None], *, tried: bool) -> None:
+    """Solve a component; keep what a kernel that has tried it has proven, if that is closer."""
+    start, stop = run.component(number)
+    states = run.equation.order[start:stop]
+
+    def solve() -> float:
+        if len(states) <= INITIAL_CAPACITY[0]:
+            run.values[states] = 0.0  # near the fixed point, sweeps keep to choices that are as good
+        solve_one(number)
+        return float(run.errors[states].max())
+
+    width = float(run.errors[states].max()) if tried else np.inf
+    solve() if width == np.inf else run.better_of(states, width, solve)
 
 
 def _room_for(
@@ -415,10 +430,10 @@ class Component:
             return float(width)
         dense = (last or self.is_expensive) and allowed > self.size * self.floor / 8
         if dense and self._may_be_dense(np.inf):
-            width = self._better_of(width, self._settle_densely)
+            width = run.better_of(self.states, width, self._settle_densely)
             if width > allowed:
                 # Values are as exact now as they can be: rounding on all steps may be less.
-                width = self._better_of(width, lambda: self._prove(allowed, 0))
+                width = run.better_of(self.states, width, lambda: self._prove(allowed, 0))
         if width <= allowed or np.isfinite(width):
             return float(width)
         return run.prove(self.number, allowed, SWEEPS_OF_WEIGHTS)
@@ -445,17 +460,6 @@ class Component:
             run.policy,
         )
         return float(width)
-
-    def _better_of(self, width: float, prove: Callable[[], float]) -> float:
-        """Prove errors in another way; keep the present ones if they are within a smaller width."""
-        arrays = self.run.values, self.run.errors, self.run.policy
-        kept = [array[self.states] for array in arrays]
-        other = prove()
-        if other < width:
-            return other
-        for array, parts in zip(arrays, kept, strict=True):
-            array[self.states] = parts
-        return width
 
     def settle(self) -> float:
         """Eliminate the policy that sweeps have found, if that takes no longer than they did.

@@ -258,6 +258,7 @@ def test_a_program_that_cannot_be_started_loses(tmp_path):
         (Program(str(tmp_path / "missing")), "No such file"),
         (Program(str(text)), "Is it executable (chmod +x"),
         (Remote(f"127.0.0.1:{port}"), "refused"),
+        (Remote("no..such:80"), "does not answer"),
     ]:
         record = gamedp.play.play_game(Ladder(), [high, player])
         assert (record.forfeit.player, record.forfeit.reason) == (1, "no start")

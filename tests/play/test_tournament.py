@@ -422,9 +422,18 @@ class Ring:
 RESULTS = [(0, 1, 30.5, 9.5), (1, 0, 20, 20), (1, 2, 33, 7), (2, 0, 4, 36), (0, 2, 40, 0)]
 
 
+def singly(results):
+    """Return games that do not depend on each other: (first, second, wins, losses)."""
+    return [
+        (count, [(first, second, score)])
+        for first, second, wins, losses in results
+        for count, score in ((wins, 1.0), (losses, 0.0))
+    ]
+
+
 class TestRatings:
     def test_they_maximise_the_posterior(self):
-        found = rated(["a", "b", "c"], RESULTS)
+        found = rated(["a", "b", "c"], singly(RESULTS))
 
         def loss(x):
             total = 0.5 * (x @ x) / 1_000**2
@@ -449,7 +458,7 @@ class TestRatings:
                 chance = 1 / (1 + 10 ** (-(truth[one] - truth[other] + first) / 400))
                 wins = rng.binomial(60, chance)
                 results.append((one, other, wins, 60 - wins))
-            found = rated("abc", results)
+            found = rated("abc", singly(results))
             estimates.append([*found.elo, found.first_move])
             errors.append([*found.errors, found.first_move_error])
         scatter = np.std(estimates, axis=0)
@@ -457,12 +466,31 @@ class TestRatings:
         assert np.mean(estimates, axis=0) == pytest.approx([*truth, first], abs=5)
 
     def test_a_perfect_score_has_a_finite_rating_and_a_wide_error(self):
-        found = rated("ab", [(0, 1, 10, 0), (1, 0, 0, 10)])
+        found = rated("ab", singly([(0, 1, 10, 0), (1, 0, 0, 10)]))
         assert 200 < found.elo[0] < 1_000
         assert found.errors[0] > 100
         nothing = rated("ab", [])
         assert nothing.elo.tolist() == [0, 0]
         assert nothing.errors[0] > 500
+
+    def test_games_of_a_pair_may_depend_on_each_other(self):
+        """The luck of a seat, twice: half as many games as there seem to be tell of it."""
+        pairs = [[(0, 1, score), (1, 0, score)] for score in (1.0, 0.0)]
+        found = rated("ab", [(50, games) for games in pairs])
+        single = rated("ab", singly([(0, 1, 50, 50), (1, 0, 50, 50)]))
+        assert found.first_move_error == pytest.approx(2**0.5 * single.first_move_error, rel=0.01)
+        assert found.errors == pytest.approx(single.errors, rel=0.01)
+
+    def test_the_first_seat_is_known_as_well_as_its_error_says(self):
+        """Of the same player twice, in a game of luck: the two games of a pair are the same."""
+        players = {"a": Hold(4), "b": Hold(4)}
+        game = Wubbel(goal=12)
+        truth = tournament(game, players, exact=True).ratings().first_move
+        within = 0
+        for seed in range(60):
+            found = tournament(game, players, games=60, seed=seed).ratings()
+            within += abs(found.first_move - truth) <= 1.96 * found.first_move_error
+        assert within >= 52  # with 0.83 of them, as if all games were independent, 50 on average
 
     def test_those_of_a_round_robin_are_of_its_games(self):
         result = tournament(GAME, PLAYERS, games=40, seed=1)
@@ -554,6 +582,10 @@ class TestSprt:
             (([1, 2, 3, 4, math.nan],), "5 counts"),
             (([1] * 5, (5, 0)), "the smaller one first"),
             (([1] * 5, (0, 900)), "to 200"),
+            (("abcde",), "5 counts"),
+            (([1] * 5, 5), "the smaller one first"),
+            (([1] * 5, ("a", "b")), "the smaller one first"),
+            (([1] * 5, (0, 5), (0.05,)), "two probabilities"),
             (([1] * 5, (0, 5), (0, 0.5)), "two probabilities"),
             (([1] * 5, (0, 5), (0.5, 0.5)), "below 1"),
         ]:

@@ -14,7 +14,9 @@ from staged_games import Journey
 
 import gamedp
 from gamedp.compiler import build, limits
+from gamedp.play import RandomPlayer
 from gamedp.rules import expand as rules, game as games
+from gamedp.rules.game import Rules
 from gamedp.testing import check_game, check_searcher
 
 
@@ -213,6 +215,35 @@ def test_players_who_change_places_need_no_method_player():
     never = race(player=None, canonical=lambda self, state: (state, False))
     with pytest.warns(RuntimeWarning, match="its canonical never lets the players change places"):
         gamedp.solve(never, compile="never")
+
+
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_who_moves_is_the_same_without_a_method_player(mode):
+    """Player 1 does where the players change places to get to the representative."""
+
+    def mirrored(_self, state):
+        return Square(0, state.mine, state.yours), state.who == 1
+
+    said, unsaid = race(canonical=mirrored), race(player=None, canonical=mirrored)
+    found = []
+    for game in (said, unsaid):
+        solution = gamedp.solve(game, compile=mode)
+        other = RandomPlayer(game)
+        options = {"games": 40, "seed": 1, "compile": mode}
+        found.append(
+            (
+                [
+                    gamedp.search(game, Square(1, mine, 1), compile=mode).bounds()
+                    for mine in (0, 1, 2)
+                ],
+                gamedp.play.play_game(game, [other, solution], seed=2).actions,
+                gamedp.play.match(game, other, solution, **options).mean_difference,
+                gamedp.simulate(game, [other, other], by_rules=True, **options).means,
+                gamedp.evaluate(game, [other, solution], compile=mode).bounds(),
+            )
+        )
+    assert found[0] == found[1]
+    assert Rules(unsaid).player(Square(1, 0, 0)) == 1
 
 
 def test_the_stage_of_a_staged_game_says_who_moves():

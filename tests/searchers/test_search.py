@@ -582,3 +582,17 @@ def test_a_search_without_tables_hands_on_no_fields_of_theirs():
         )
         fields.append({name for name, _ in found.game.numba_type.fields})
     assert fields[1] < fields[0]
+
+
+@pytest.mark.parametrize("table_bytes", [-1, math.nan, math.inf, 1e18, "much"])
+@pytest.mark.parametrize(
+    "searcher",
+    [
+        gamedp.searchers.AlphaBeta,
+        gamedp.searchers.Expectiminimax,
+        gamedp.searchers.ProofNumberSearch,
+    ],
+)
+def test_a_table_has_as_many_bytes_as_are_free(searcher, table_bytes):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="table_bytes is"):
+        searcher(table_bytes=table_bytes).search(Matches(matches=5), compile="never")

@@ -9,7 +9,12 @@ import numba
 import pytest
 
 import gamedp
-from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import (
+    GamedpError,
+    InvalidModelError,
+    InvalidParameterError,
+    UnsupportedProblemError,
+)
 from gamedp.play import RandomPlayer
 from gamedp.runtime.workers import deal
 from gamedp.simulation.tally import BLOCK, blocks
@@ -340,3 +345,20 @@ def test_what_does_not_say_whether_play_is_over_is_refused(answer):
 
     with pytest.raises(gamedp.InvalidModelError, match=r"is_terminal\(Place\(.*True or False"):
         gamedp.simulate(Unsure(), lambda state: 0, games=4, by_rules=True, compile="never")
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda found: found.agrees_with(None, player=7), "there is no player 7"),
+        (lambda found: found.agrees_with(None, player="a"), "there is no player a"),
+        (lambda found: found.interval(1.0, kind="x"), "kind is 'x'"),
+        (lambda found: found.interval(1.0, confidence=5), "between 0 and 1"),
+        (lambda found: found.interval(1.0, confidence="a"), "between 0 and 1"),
+    ],
+)
+def test_what_is_no_player_kind_or_confidence(ask, words):
+    game = Round(num_players=2)
+    found = gamedp.simulate(game, [RandomPlayer(game)] * 2, games=9, seed=1, compile="never")
+    with pytest.raises(GamedpError, match=words):
+        ask(found)

@@ -35,6 +35,7 @@ from gamedp.games.matches import Matches, Nim
 from gamedp.play.pairing import Book
 from gamedp.runtime.files import locked, open_plain, write_whole
 from gamedp.storage import folder as folders
+from gamedp.testing.models import GamblersRuin
 from gamedp.testing.solver_checks import small_problems
 
 
@@ -699,28 +700,34 @@ def changed(content, way, value):
     return content
 
 
-@pytest.mark.parametrize("kind", ["solution", "policy", "certificate"])
+@pytest.mark.parametrize("kind", ["solution", "aims", "policy", "certificate"])
 @pytest.mark.parametrize("values", first_of([2, 4]))
 def test_whatever_a_manifest_says_is_refused_in_words(kind, values, tmp_path):
     model = gamedp.compile(Matches(matches=4), compile="never")
+    ruin = gamedp.compile(GamblersRuin(goal=3, start=1), compile="never")
     things = {
         "solution": lambda: gamedp.solve(model),
+        "aims": lambda: gamedp.solve(ruin, gamedp.Reachability(ruin.is_terminal)),
         "policy": lambda: gamedp.Policy.uniform(model),
         "certificate": lambda: gamedp.certify(gamedp.solve(model)),
     }
     folder = tmp_path / "saved"
     gamedp.save(things[kind](), folder)
     manifest = json.loads((folder / folders.MANIFEST).read_text())
+    is_of = manifest["format"].removeprefix("gamedp ")
     count = 0
     for way in places(manifest["content"]):
         odd = (..., ODD[count % len(ODD)], ODD[(count + 5) % len(ODD)], DEEP)
         for value in odd[:values]:
             count += 1
             content = changed(manifest["content"], way, value)
-            text = folders._manifest_text(manifest["gamedp"], content, kind)
+            text = folders._manifest_text(manifest["gamedp"], content, is_of)
             (folder / folders.MANIFEST).write_text(text)
             with contextlib.suppress(gamedp.GamedpError):
-                gamedp.load(folder)
+                loaded = gamedp.load(folder)
+                if isinstance(loaded, gamedp.Solution):  # what is accepted can be used
+                    gamedp.certify(loaded)
+                    gamedp.solve(loaded.model, loaded.objective).best_actions(loaded.model.state(0))
     assert count > 20 * values
 
 

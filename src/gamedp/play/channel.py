@@ -196,7 +196,7 @@ class Connection:
     def __init__(self, host: str, port: int, seconds: float) -> None:
         try:
             self._socket = socket.create_connection((host, port), timeout=seconds)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # a name that cannot be one
             raise Fault(NO_START, f"{host}:{port} does not answer: {error}.") from None
         self._socket.setblocking(False)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 import attrs
+import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.play.play import drawn_seed
@@ -54,23 +55,23 @@ class Pairing:
     first, second : list of 3 float
         Numbers of games that `one` has won, drawn and lost, sitting first, and sitting second;
         expected numbers where these are computed.
-    pair_scores : list of 5 int
-        Numbers of pairs of games in which `one` has got 0, 1/2, 1, 3/2 and 2 points, as
-        :func:`gamedp.play.sprt` takes them.
+    pairs : list of 3 lists of 3 int
+        Numbers of pairs of games: ``pairs[i][j]`` of those in which `one` had result i, of win,
+        draw and loss, sitting first, and result j sitting second.
     unfinished : float
-        Number of games that were left at the limit of plies; `pair_scores` leaves out their pairs.
+        Number of games that were left at the limit of plies; `pairs` leaves out their pairs.
     forfeits : dict
         Number of games lost by a program's fault, by (name, reason).
     is_exact : bool
         Whether the numbers were computed, within 1e-9 of each game, and no games played;
-        `pair_scores` are then 0.
+        `pairs` are then 0.
     """
 
     one: str
     other: str
     first: list[float] = attrs.field(factory=lambda: [0] * 3)
     second: list[float] = attrs.field(factory=lambda: [0] * 3)
-    pair_scores: list[int] = attrs.field(factory=lambda: [0] * 5)
+    pairs: list[list[int]] = attrs.field(factory=lambda: [[0] * 3 for _ in range(3)])
     unfinished: float = 0
     forfeits: dict[tuple[str, str], int] = attrs.field(factory=dict)
     is_exact: bool = False
@@ -84,6 +85,26 @@ class Pairing:
     def games(self) -> float:
         """The number of games that were won, drawn or lost."""
         return sum(self.first) + sum(self.second)
+
+    @property
+    def pair_scores(self) -> list[int]:
+        """Numbers of pairs in which `one` has got 0, 1/2, 1, 3/2 and 2 points, for `sprt`; (5,)."""
+        flipped = np.fliplr(self.pairs)
+        return [int(flipped.trace(place)) for place in range(-2, 3)]
+
+    def groups(self) -> Iterator[tuple[float, tuple[tuple[bool, float], ...]]]:
+        """Yield how often games that depend on each other went how, pairs before single games.
+
+        A game is whether `one` sat first, and the score of the first seat.
+        """
+        points = list(SCORES.values())
+        pairs = np.array(self.pairs)
+        for (i, j), number in np.ndenumerate(pairs):
+            yield float(number), ((True, points[i]), (False, 1.0 - points[j]))
+        singles = self.first - pairs.sum(axis=1), self.second - pairs.sum(axis=0)
+        for i, score in enumerate(points):
+            yield float(singles[0][i]), ((True, score),)
+            yield float(singles[1][i]), ((False, 1.0 - score),)
 
     @property
     def score(self) -> float:
@@ -109,20 +130,18 @@ class Pairing:
 
     def add(self, results: Iterable[Result]) -> None:
         """Count a pair of games; `one` sits first in the first game."""
-        points = 0.0
+        places = []
         for seat, (result, how) in enumerate(results):
             if result == "none":
                 self.unfinished += 1
-                points = math.nan
                 continue
-            counts = (self.first, self.second)[seat]
-            counts[list(SCORES).index(result)] += 1
-            points += SCORES[result]
+            places.append(list(SCORES).index(result))
+            (self.first, self.second)[seat][places[-1]] += 1
             if how != "played":
                 key = (self.one if result == "loss" else self.other), how
                 self.forfeits[key] = self.forfeits.get(key, 0) + 1
-        if not math.isnan(points):
-            self.pair_scores[int(2 * points)] += 1
+        if len(places) == 2:
+            self.pairs[places[0]][places[1]] += 1
 
     def expect(self, order: Sequence[str], found: Evaluation, games: int) -> None:
         """Add the expected results of a number of games in one order of the seats."""
@@ -135,7 +154,8 @@ class Pairing:
 
     def facts(self) -> dict[str, Any]:
         """Return the results by name, as ``gamedp tournament --json`` prints them."""
-        return attrs.asdict(self) | {"forfeits": _forfeits(self)}
+        found = attrs.asdict(self) | {"pair_scores": self.pair_scores}
+        return found | {"forfeits": _forfeits(self)}
 
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -47,7 +47,8 @@ class Ratings:
 
     They follow the model of Bradley and Terry, with a constant for the first seat, and a draw as
     half a win and half a loss: the first player wins against the second with odds of
-    10^((difference + constant) / 400). The errors assume that all games are independent.
+    10^((difference + constant) / 400). Games of a pair, which have the same dice and opening, may
+    depend on each other; the errors allow for it.
 
     Attributes
     ----------
@@ -80,55 +81,72 @@ class Ratings:
         return html_rows(["player", "Elo", "standard error"], rows)
 
 
-def rated(names: Sequence[str], results: Iterable[tuple[int, int, float, float]]) -> Ratings:
+Group: TypeAlias = tuple[float, Sequence[tuple[int, int, float]]]
+"""A number of groups of games, and the games of each: the numbers of the players in the first and
+the second seat, and the first one's score, 0, 1/2 or 1. Games of a group may depend on each other.
+"""
+
+
+def rated(names: Sequence[str], groups: Iterable[Group]) -> Ratings:
     """Return the ratings that best fit the results, by a regression with a weak prior.
 
-    Parameters
+    The errors are the larger ones of two: those of independent games, and those that hold however
+    games of a group depend on each other [1]_.
+
+    References
     ----------
-    names : sequence of str
-    results : iterable of (first, second, wins, losses)
-        The numbers of two players, and of the games that the first seat has won and lost; a draw is
-        half a win and half a loss.
+    .. [1] K.-Y. Liang, S. Zeger, "Longitudinal data analysis using generalized linear models",
+       Biometrika 73 (1986).
 
     Examples
     --------
-    >>> found = rated(["strong", "weak"], [(0, 1, 75, 25), (1, 0, 25, 75)])
-    >>> found.elo.round(1).tolist(), round(found.first_move, 1)
+    >>> won, lost = [(0, 1, 1.0), (1, 0, 0.0)], [(0, 1, 0.0), (1, 0, 1.0)]
+    >>> found = rated(["strong", "weak"], [(75, won), (25, lost)])
+    >>> found.elo.round(1).tolist(), abs(round(found.first_move, 1))
     ([95.4, -95.4], 0.0)
     """
-    table = np.array(list(results), dtype=float).reshape(-1, 4)
+    there = [(number, games) for number, games in groups if number]
+    table = np.array([(*game, number) for number, games in there for game in games], dtype=float)
+    table = table.reshape(-1, 4)
     count = len(names)
     design = np.zeros((len(table), count + 1))
     rows = np.arange(len(table))
     design[rows, table[:, 0].astype(int)] += 1.0
     design[rows, table[:, 1].astype(int)] -= 1.0
     design[:, count] = 1.0
-    wins, losses = table[:, 2], table[:, 3]
+    scores, weights = table[:, 2:].T
     precision = (ELO / PRIOR) ** 2
 
     def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         odds = design @ parameters
-        value = -(wins @ log_expit(odds) + losses @ log_expit(-odds))
-        slope = design.T @ (losses * expit(odds) - wins * expit(-odds))
+        value = -(weights @ (scores * log_expit(odds) + (1 - scores) * log_expit(-odds)))
+        slope = design.T @ (weights * (expit(odds) - scores))
         penalty = precision * parameters
         return float(value + 0.5 * penalty @ parameters), slope + penalty
 
     def curvature(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         odds = design @ parameters
-        weights = (wins + losses) * expit(odds) * expit(-odds)
-        curved: NDArray[np.float64] = (design.T * weights) @ design
+        curved: NDArray[np.float64] = (design.T * (weights * expit(odds) * expit(-odds))) @ design
         return curved + precision * np.eye(count + 1)
 
     start = np.zeros(count + 1)
     # Rounding of the slope grows with the number of games.
-    close = 1e-12 * max(1.0, float(table[:, 2:].sum()))
+    close = 1e-12 * max(1.0, float(weights.sum()))
     found = minimize(loss, start, jac=True, hess=curvature, method="trust-exact", tol=close).x
+    numbers = np.array([number for number, _ in there])
+    sizes = np.array([len(games) for _, games in there], dtype=int)
+    slopes = np.zeros((len(there), count + 1))
+    residuals = (scores - expit(design @ found))[:, None] * design
+    np.add.at(slopes, np.repeat(np.arange(len(there)), sizes), residuals)
+    few = numbers.sum() / max(numbers.sum() - 1, 1)
+    spread = few * (slopes.T * numbers) @ slopes
     # Relative to the mean of the players, which the games do not determine.
     centre = np.eye(count + 1)
     centre[:count, :count] -= 1.0 / count
-    covariance = centre @ np.linalg.inv(curvature(found)) @ centre.T
+    inverse = centre @ np.linalg.inv(curvature(found))
+    variances = [np.diag(inverse @ each @ inverse.T) for each in (curvature(found), spread)]
     elo = centre @ found * ELO
-    errors = np.sqrt(np.diag(covariance)) * ELO
+    errors = np.sqrt(np.maximum(*variances)) * ELO
     return Ratings(
         tuple(names), elo[:count], errors[:count], float(elo[count]), float(errors[count])
     )
@@ -205,18 +223,21 @@ def sprt(
     >>> round(found.llr, 3), found.verdict
     (2.945, 'better')
     """
-    counts = np.asarray(pair_scores, dtype=float)
+    try:
+        counts = np.asarray(pair_scores, dtype=float)
+    except (TypeError, ValueError):
+        counts = np.empty(0)
     if counts.shape != (5,) or not (np.isfinite(counts).all() and (counts >= 0).all()):
         message = f"pair_scores is {shown(pair_scores)}; it must be 5 counts of pairs."
         raise InvalidParameterError(message)
-    low, high = map(float, better_by)
+    low, high = _two(better_by)
     if not -MOST_ELO <= low < high <= MOST_ELO:
         message = (
             f"better_by is {shown(better_by)}; it must be two numbers, the smaller one first, from "
             f"{-MOST_ELO:.0f} to {MOST_ELO:.0f}."
         )
         raise InvalidParameterError(message)
-    false_alarm, miss = map(float, errors)
+    false_alarm, miss = _two(errors)
     if not (false_alarm > 0 and miss > 0 and false_alarm + miss < 1):
         message = f"errors is {shown(errors)}; it must be two probabilities, together below 1."
         raise InvalidParameterError(message)
@@ -225,6 +246,15 @@ def sprt(
     if llr >= upper:
         return Sprt(llr, lower, upper, "better")
     return Sprt(llr, lower, upper, "not better" if llr <= lower else "undecided")
+
+
+def _two(given: Any) -> tuple[float, float]:
+    """Return two numbers; NaN for anything else."""
+    try:
+        first, second = map(float, given)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan, math.nan
+    return first, second
 
 
 def _log_likelihood_ratio(counts: NDArray[np.float64], low: float, high: float) -> float:

@@ -144,14 +144,13 @@ class Tournament:
         """
         self._refuse_many()
         number = {name: place for place, name in enumerate(self.names)}
-        results = []
+        groups = []
         for pairing in self.pairings:
             one, other = number[pairing.one], number[pairing.other]
-            wins, draws, losses = pairing.first
-            results.append((one, other, wins + 0.5 * draws, losses + 0.5 * draws))
-            wins, draws, losses = pairing.second
-            results.append((other, one, losses + 0.5 * draws, wins + 0.5 * draws))
-        found = rated(self.names, results)
+            for count, games in pairing.groups():
+                seated = [(*((one, other) if first else (other, one)), won) for first, won in games]
+                groups.append((count, seated))
+        found = rated(self.names, groups)
         if not self.is_exact:
             return found
         return attrs.evolve(found, errors=np.zeros(len(self.names)), first_move_error=0.0)

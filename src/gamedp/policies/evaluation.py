@@ -254,11 +254,14 @@ class Evaluation:
         Raises
         ------
         UnsupportedProblemError
-            If something is earned on the way, or there are not two players.
+            If something is earned on the way, or there are not two players with a constant sum.
         """
         model, payoffs = self._payoffs(player)
         if not model.has_opponents:
-            message = "to win is to get more than the other one; this is not a game for two."
+            message = (
+                "to win is to get more than the other one, and that is computed for two players "
+                "with a constant sum alone. Play the games of others."
+            )
             raise UnsupportedProblemError(message)
         leads = payoffs - (model.constant_sum - payoffs)
         return tuple(self._chance(model, chosen) for chosen in (leads > 0, leads == 0, leads < 0))

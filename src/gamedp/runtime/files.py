@@ -94,7 +94,7 @@ def write_beside(path: Path, write: Callable[[Any], object]) -> tuple[Path, str]
     except BaseException as error:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # as if a disk is full
+        if isinstance(error, OSError):  # which names another file, or none if a disk is full
             error.filename = str(path)
         raise
     return beside, hashing.sha256.hexdigest()

@@ -22,14 +22,15 @@ from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import disagree, native_function, refuse_overflow, state_functions
 from gamedp.compiler.native import NativeFunction, RecordPointer
 from gamedp.compiler.reasons import reason_at
-from gamedp.errors import InvalidModelError, shown
+from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
 from gamedp.rules.exactness import as_real, as_truth, is_rounded, refuse_rounded
 from gamedp.rules.expand import ActionNumbers, Calling, expand, refuse_rewards_of_outcomes
 from gamedp.rules.game import SEARCH_DEFAULTS, method
 from gamedp.rules.layout import Layout
 from gamedp.runtime.jit import uncompiled
-from gamedp.runtime.options import CompileMode, check_word
+from gamedp.runtime.machine import available_bytes
+from gamedp.runtime.options import CompileMode, check_word, is_number
 from gamedp.searchers.position_loop import OF_ENDINGS, QUESTIONS
 
 if TYPE_CHECKING:
@@ -397,5 +398,11 @@ def refuse_rounded_payments(answer: Any, name: str, arguments: Sequence[Any]) ->
 
 def table_entries(num_bytes: float, num_fields: int) -> int:
     """Return the number of entries of a table of at most some bytes: a power of two, or 0."""
+    if not (is_number(num_bytes) and 0 <= num_bytes <= max(2**26, available_bytes())):
+        message = (
+            f"table_bytes is {shown(num_bytes)}; it must be a number of bytes that are free here, "
+            "or 0 for no table."
+        )
+        raise InvalidParameterError(message)
     entries = int(num_bytes // (8 * num_fields + 16))
     return 1 << int(math.log2(entries)) if entries >= 4 else 0

@@ -19,7 +19,7 @@ from gamedp.policies.statistics import (
 )
 from gamedp.results.status import check_player
 from gamedp.runtime.notebook import html_table, with_error
-from gamedp.runtime.options import is_number
+from gamedp.runtime.options import check_word, is_number
 from gamedp.simulation.tally import BLOCK, Tally
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.result import Distribution
@@ -184,10 +184,14 @@ class Simulation:
         ------
         UnsupportedProblemError
             If no game has ended.
+        InvalidParameterError
+            If there is no such kind, or the confidence does not lie between 0 and 1.
         """
         from scipy.stats import binomtest  # noqa: PLC0415 - slow to import, and rarely needed
 
         self._refuse_none()
+        check_word("kind", kind, Kind)
+        check_confidence(confidence)
         test = binomtest(self.count(payoff, player), self.finished)
         low, high = test.proportion_ci(confidence, kind)
         return float(low), float(high)
@@ -223,6 +227,7 @@ class Simulation:
         .. [1] P. Massart, "The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals
            of Probability 18 (1990).
         """
+        check_player(len(self.means), player)
         if isinstance(exact, Distribution):
             return self._agrees_with_totals(exact, player)
         self.refuse(exact)
@@ -492,6 +497,11 @@ def check_stopping(width: Any, confidence: Any) -> None:
     if not (is_number(width) and 0 < width < math.inf):
         message = f"width is {shown(width)}; it must be a positive number."
         raise InvalidParameterError(message)
+    check_confidence(confidence)
+
+
+def check_confidence(confidence: Any) -> None:
+    """Raise InvalidParameterError unless a confidence lies between 0 and 1."""
     if not (is_number(confidence) and 0 < confidence < 1):
         message = f"confidence is {shown(confidence)}; it must lie between 0 and 1."
         raise InvalidParameterError(message)

@@ -116,7 +116,7 @@ def restore_model(
             states=states,
             rules=rules,
             actions=_own_actions(folder, rules, content, arrays, states),
-            seconds=decode(saved["seconds"]),
+            seconds=seconds_of(folder, decode(saved["seconds"])),
             rounding=_rounding(folder, saved.get("rounding", [0.0, 0.0, 0.0])),
             fractions=_fractions(folder, arrays),
             **_names(content, arrays),
@@ -185,6 +185,15 @@ def _own_actions(
         message = f"the actions of the model in {folder} are not numbered 0 to {count - 1}."
         raise DamagedFileError(message)
     return tuple(found)
+
+
+def seconds_of(folder: Path, saved: Any) -> dict[str, float]:
+    """Return what a model's phases have taken."""
+    try:
+        return {str(phase): float(seconds) for phase, seconds in saved.items()}
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        message = f"the model in {folder} has {shown(saved)} for its seconds. {WAY_OUT}."
+        raise DamagedFileError(message) from None
 
 
 def _rounding(folder: Path, saved: Any) -> tuple[float, float, float]:

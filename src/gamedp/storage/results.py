@@ -121,7 +121,8 @@ def restore_objective(
     for name in later.get(encoded["class"].rpartition(":")[2], ()):
         encoded["fields"].setdefault(name, None)
     objective: Objective = decode_object(encoded, OBJECTIVES.get)
-    sets: dict[str, Any] = {name: arrays[name] for name in SETS if name in arrays}
+    named = [name for name in SETS if getattr(objective, name, None) == ()]
+    sets: dict[str, Any] = {name: arrays[name] for name in SETS if name in named or name in arrays}
     if FINAL in arrays:
         numbers = numbers_of(folder, arrays[FINAL], len(arrays["lower"]), math.isfinite)
         sets[FINAL] = as_array(numbers)

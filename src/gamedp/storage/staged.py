@@ -23,6 +23,7 @@ from gamedp.storage.models import (
     encode_layout,
     game_of,
     restore_model,
+    seconds_of,
 )
 from gamedp.storage.results import describe_result, restore_result
 
@@ -99,7 +100,9 @@ def restore(
     layout = _checked_layout(folder, content, rules)
     stage = restore_model(folder, content["stage"], arrays, rules.game.stage())
     sweeper = cast("Sweeper", _SweeperOnDemand(rules, stage))
-    model = StagedModel(rules, stage, layout, codec, sweeper, content["seconds"])
+    model = StagedModel(
+        rules, stage, layout, codec, sweeper, seconds_of(folder, content["seconds"])
+    )
     solution = restore_result(
         folder,
         content,

@@ -125,8 +125,9 @@ def _solve(run: Run, number: int, solve_one: Callable[[int], None], *, tried: bo
     states = run.equation.order[start:stop]
 
     def solve() -> float:
+        # Near the fixed point, sweeps would keep to the first of choices that are as good.
         if len(states) <= INITIAL_CAPACITY[0]:
-            run.values[states] = 0.0  # near the fixed point, sweeps keep to choices that are as good
+            run.values[states] = 0.0
         solve_one(number)
         return float(run.errors[states].max())
 

@@ -288,7 +288,7 @@ class _Finder:
             return self._refusal(
                 below,
                 "needs rewards of at least 0 where play may be kept from its target for ever",
-                "and the player who must reach it would rather prolong play there: no memoryless "
+                "the player who must reach it would rather prolong play there: no memoryless "
                 "policy is optimal. Use Discounted, or FiniteHorizon.",
             )
         return self._made(maximise=False, via=sure.via, lost=~sure.members)

@@ -353,12 +353,12 @@ def test_what_does_not_say_whether_play_is_over_is_refused(answer):
         (lambda found: found.agrees_with(None, player=7), "there is no player 7"),
         (lambda found: found.agrees_with(None, player="a"), "there is no player a"),
         (lambda found: found.interval(1.0, kind="x"), "kind is 'x'"),
-        (lambda found: found.interval(1.0, confidence=5), "between 0 and 1"),
-        (lambda found: found.interval(1.0, confidence="a"), "between 0 and 1"),
+        (lambda found: found.interval(1.0, confidence=5), "5; it must lie between 0 and 1"),
+        (lambda found: found.interval(1.0, confidence="a"), "'a'; it must lie between 0 and 1"),
     ],
 )
 def test_what_is_no_player_kind_or_confidence(ask, words):
-    game = Round(num_players=2)
-    found = gamedp.simulate(game, [RandomPlayer(game)] * 2, games=9, seed=1, compile="never")
+    game = Round(num_players=3)
+    found = gamedp.simulate(game, [RandomPlayer(game)] * 3, games=9, seed=1, compile="never")
     with pytest.raises(GamedpError, match=words):
         ask(found)

@@ -163,8 +163,11 @@ class Explorer:
         return values.fields  # type: ignore[no-any-return] # numba has no types
 
     def _explore(self) -> int:
-        writing = self.compiled.expand(self.page)
-        return self._run(explore_loop.explore_jit, "expand", writing, self.pause_after)
+        return self._run(explore_loop.explore_jit, "expand", self._expanding(), self.pause_after)
+
+    def _expanding(self) -> NativeFunction:
+        """Return the function that writes the choices of a state to the page."""
+        return self.compiled.expand(self.page)
 
     def _run(
         self, function: Callable[..., int], name: str, asked: NativeFunction, *arguments: Any

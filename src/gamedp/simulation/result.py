@@ -227,9 +227,9 @@ class Simulation:
         .. [1] P. Massart, "The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals
            of Probability 18 (1990).
         """
-        check_player(len(self.means), player)
         if isinstance(exact, Distribution):
             return self._agrees_with_totals(exact, player)
+        check_player(len(self.means), player)
         self.refuse(exact)
         if not self._has_rewards and isinstance(exact, Evaluation):
             return exact.p_value(self.outcomes[player], player)

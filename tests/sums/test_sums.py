@@ -299,6 +299,7 @@ def test_a_sum_is_no_misere_play():
         (lambda: gamedp.sums.OctalGame.of_takes((0, 1)), "takes must be"),
         (lambda: gamedp.sums.OctalGame("0.7").periodicity(-1), "up_to is -1"),
         (lambda: gamedp.sums.OctalGame("0.7").grundy_sequence(2.5), r"up_to is 2\.5"),
+        (lambda: gamedp.sums.OctalGame("0.77").grundy_sequence(10**12), "not fit into memory"),
     ],
 )
 def test_what_makes_no_game(make, words):

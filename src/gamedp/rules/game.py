@@ -94,7 +94,8 @@ class Game(Protocol):
         and more have: the solution is then a subgame-perfect equilibrium.
     ``player(state) -> int``
         The player to move; 0. Required with two or more players; not with two opponents if
-        `canonical` makes the players change places, so that player 0 is always to move.
+        `canonical` makes the players change places: then player 0 moves in the representatives,
+        and player 1 where the players change places to get there.
     ``reward(state, action, player) -> float``
         The immediate reward of `player` for the action; 0. In plain Python, a reward that depends
         on the next state is the third item of an outcome, ``(probability, state, reward)``: player

@@ -11,6 +11,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.rules.game import with_item
+from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.slices import HEAPS
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 WHOLE, SINGLE, SPLIT = 1, 2, 4
 """The bits of a digit: take a whole heap; take from a larger one; take, and split the rest."""
+
+BYTES_OF_A_VALUE = 28
+"""Bytes that each value of a period takes while they are put together."""
 
 FIRST_SIZE = 256
 """Number of heaps computed before the first look for a period; it doubles from there on."""
@@ -292,6 +296,12 @@ class OctalGame:
         if found is None:
             return values
         known = len(values)
+        if BYTES_OF_A_VALUE * (up_to - known) > available_bytes():
+            message = (
+                f"up_to is {up_to:,}: so many values do not fit into memory. periodicity() says "
+                "how they go on."
+            )
+            raise InvalidParameterError(message)
         sizes = np.arange(known, up_to + 1)
         following = values[found.preperiod + (sizes - found.preperiod) % found.period]
         return np.concatenate([values, following])[: up_to + 1]

@@ -221,6 +221,14 @@ REFUSED = {
         "line 1, column 59", "another module",
     ),
     "mdp module m x : [0..1]; x : [0..1]; endmodule": ("line 1, column 26", "declared before"),
+    "mdp module m x : [0..1]; y : [0..x]; endmodule": ("line 1, column 34", "'x' is a variable"),
+    "mdp module m x : [0..1]; [] min(x)=0 -> true; endmodule": ("line 1, column 29", "at least 2"),
+    "mdp module m x : [0..1]; [] true -> (x'=min(x,1)); endmodule module n = m [x=y, min=floor] "
+    "endmodule": ("line 1, column 69", "floor takes 1 arguments, not 2"),
+    'mdp module m x : [0..1]; endmodule label "init" = x=1;': ("line 1, column 52", "label 'init'"),
+    'mdp module m x : [0..1]; endmodule label "deadlock" = x=1;': (
+        "line 1, column 56", "every model has a label 'deadlock'",
+    ),
     "mdp module m x : [0..1]; [] x -> true; endmodule": ("line 1, column 29", "a guard must be"),
     "mdp module m x : [0..1]; [] x=0 -> (x'=0.5); endmodule": ("line 1, column 40", "type int"),
     "mdp module m x : [0..1]; [] x=0 -> (x'=1) & (x'=0); endmodule": (
@@ -496,6 +504,7 @@ def test_properties_stand_in_a_file_of_their_own(tmp_path):
         ("const int n = 3;", "n has been declared in model.prism"),
         ("formula x = 3;", "x has been declared in model.prism"),
         ('label "deadlock" = true;', '"deadlock" has been declared in model.prism'),
+        ('label "init" = true;', '"init" has been declared in model.prism'),
     ],
 )
 def test_what_a_file_of_properties_cannot_declare_is_refused_at_its_place(tmp_path, text, words):

@@ -2,6 +2,7 @@
 """Programs in the PRISM language and in JANI: states, numbers, and what is refused where."""
 
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -17,9 +18,11 @@ from model_programs import (
     STEP,
     X,
     automaton,
+    bounded,
     edge,
     is_,
     jani,
+    plus,
 )
 
 import gamedp
@@ -221,6 +224,14 @@ REFUSED = {
         "line 1, column 59", "another module",
     ),
     "mdp module m x : [0..1]; x : [0..1]; endmodule": ("line 1, column 26", "declared before"),
+    "mdp module m x : [0..1]; y : [0..x]; endmodule": ("line 1, column 34", "'x' is a variable"),
+    "mdp module m x : [0..1]; [] min(x)=0 -> true; endmodule": ("line 1, column 29", "at least 2"),
+    "mdp module m x : [0..1]; [] true -> (x'=min(x,1)); endmodule module n = m [x=y, min=floor] "
+    "endmodule": ("line 1, column 69", "floor takes 1 arguments, not 2"),
+    'mdp module m x : [0..1]; endmodule label "init" = x=1;': ("line 1, column 52", "label 'init'"),
+    'mdp module m x : [0..1]; endmodule label "deadlock" = x=1;': (
+        "line 1, column 56", "every model has a label 'deadlock'",
+    ),
     "mdp module m x : [0..1]; [] x -> true; endmodule": ("line 1, column 29", "a guard must be"),
     "mdp module m x : [0..1]; [] x=0 -> (x'=0.5); endmodule": ("line 1, column 40", "type int"),
     "mdp module m x : [0..1]; [] x=0 -> (x'=1) & (x'=0); endmodule": (
@@ -311,6 +322,30 @@ REFUSED_JANI = {
     ),
     jani([automaton("a", ["l"], [edge("l", {"op": "∃", "exp": True}, ("l", {}, None))])]): (
         "automata.a.edges[0].guard", "'∃' is not supported",
+    ),
+    jani([automaton("a", ["l"], [STEP])], variables=[X, X | {"name": "y", "type": bounded(0, "x")}]): (
+        "variables.y.type", "'x' is a variable",
+    ),
+    jani([automaton("a", ["l"], [STEP])], variables=[X, GOAL | {"name": "init"}]): (
+        "variables.init", "every model has a label 'init'",
+    ),
+    jani([automaton("a", ["l"], [STEP]) | {"initial-locations": [["l"]]}], variables=[X]): (
+        "automata.a.initial-locations[0]", "wrong type",
+    ),
+    jani([automaton("a", ["l"], [edge("l", {"constant": []}, ("l", {}, None))])]): (
+        "automata.a.edges[0].guard.constant", "wrong type",
+    ),
+    jani([automaton("a", ["l"], [STEP | {"assignments": [None]}])], variables=[X]): (
+        "automata.a.edges[0].assignments[0]", "wrong type",
+    ),
+    jani([automaton("a", ["l"], [STEP | {"assignments": [{"ref": []}]}])], variables=[X]): (
+        "automata.a.edges[0].ref", "wrong type",
+    ),
+    jani([automaton("a", ["l"], [STEP]) | {"locations": [5]}], variables=[X]): (
+        "automata.a.locations[0]", "wrong type",
+    ),
+    jani([automaton("a", ["l"], [STEP])], variables=[X], constants=[[]]): (
+        "the model.constants[0]", "wrong type",
     ),
     jani([automaton("a", ["l"], [edge("l", None, ("l", {"x": 9}, None))])], variables=[X]): (
         "automata.a.edges[0].destinations[0]", "'x' becomes 9",
@@ -454,6 +489,158 @@ def test_properties_of_a_jani_model_are_formulas(tmp_path):
     assert np.isclose(gamedp.ask(found, "bounded").value(), 0.875)
 
 
+def counting(variable="x", start=0, on_edges=None, **more):
+    """A model that counts to five, and earns one more than the count in each state."""
+    place = {"name": "l", "transient-values": [{"ref": "cost", "value": plus(variable, 1)}]}
+    below = {"op": "<", "left": variable, "right": 5}
+    moves = {variable: plus(variable, 1)} | ({} if on_edges is None else {"cost": on_edges})
+    edges = [edge("l", below, ("l", moves, None)), edge("l", is_(variable, 5), ("l", {}, None))]
+    variables = [X | {"name": variable, "type": bounded(0, 9)}, COST | {"initial-value": start}]
+    return jani([automaton("a", ["l" if on_edges else place], edges)], variables=variables, **more)
+
+
+def with_property(text, **expression):
+    values = {"op": "filter", "fun": "max", "values": expression, "states": {"op": "initial"}}
+    return json.dumps(json.loads(text) | {"properties": [{"name": "it", "expression": values}]})
+
+
+def earned(exp, *accumulated, until=3, **model):
+    end = {"step-instant": until} if isinstance(until, int) else {"reach": until}
+    accumulate = {"accumulate": list(accumulated)} if accumulated else {}
+    return with_property(counting(**model), op="Emax", exp=exp, **accumulate, **end)
+
+
+EARNED = {
+    "within steps": (earned("cost", "steps", "exit"), 6),
+    "of states within steps": (earned("cost", "exit"), 6),
+    "of edges within steps": (earned("cost", "steps", on_edges=plus("x", 1)), 6),
+    "within number of steps": (earned(1, "steps"), 3),
+    "of expression within steps": (earned("x", "exit"), 3),
+    "at step": (earned("cost"), 4),
+    "of expression at step": (earned("x"), 3),
+    "where edges set nothing": (earned("cost", "steps", "exit", until=is_("x", 2), start=7), 17),
+    "of edges that set nothing": (earned("cost", "steps", until=is_("x", 2), start=7), 14),
+    "of states, not of edges": (earned("cost", "exit", until=is_("x", 2), start=7, on_edges=1), 14),
+}
+
+
+@pytest.mark.parametrize("name", EARNED)
+def test_rewards_of_a_jani_model_are_those_of_storm(tmp_path, name):
+    """The values are Storm's (stormpy 2.0.0)."""
+    text, value = EARNED[name]
+    assert np.isclose(gamedp.ask(loaded(tmp_path, text, "jani"), "it").value(), value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (earned("cost", "steps", start=7, on_edges=1), "'cost' is set on edges"),
+        (earned("cost", until=is_("x", 2)), "give 'step-instant'"),
+        (with_property(counting(), op=[]), r"op: \[\] is of a wrong type"),
+        (with_property(counting(), op="Emax", exp=1, accumulate=[[]]), "wrong type"),
+        (
+            with_property(counting(), op="Emax", exp=1, accumulate=["steps"], reach=True)
+            .replace('"reach"', '"step-instant": 3, "reach"'),
+            "reach and step-instant",
+        ),
+    ],
+    ids=range(5),
+)  # fmt: skip
+def test_properties_that_cannot_be_expressed_are_left_out(tmp_path, text, words):
+    found = loaded(tmp_path, text, "jani")
+    assert not found.properties
+    assert re.search(f"'it' is left out: .*{words}", " ".join(found.notes))
+
+
+NAMES = ["P", "X", "R", "F", "U", "S", "E", "Pmax", "T", "true", "init", "a.b", "2x", "é", "filter"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_in_a_jani_model_may_be_words_of_formulas(tmp_path, name):
+    """Each step counts one, so three is reached in three steps and no fewer."""
+    within = {"op": "F", "exp": is_(name, "n"), "step-bounds": {"upper": "n"}}
+    text = with_property(counting(name), op="Pmin", exp=within)
+    constant = {"type": "int", "value": 3}
+    found = loaded(
+        tmp_path,
+        text.replace(
+            '"name": "test"',
+            f'"name": "test", "constants": [{json.dumps({"name": "n"} | constant)}]',
+        ),
+        "jani",
+    )
+    assert gamedp.ask(found, "it").value() == 1
+    within = {"op": "F", "exp": is_("y", name), "step-bounds": {"upper": name}}
+    text = counting("y", constants=[{"name": name} | constant])
+    assert (
+        gamedp.ask(
+            loaded(tmp_path, with_property(text, op="Pmin", exp=within), "jani"), "it"
+        ).value()
+        == 1
+    )
+
+
+def call(function, *arguments):
+    return {"op": "call", "function": function, "args": list(arguments)}
+
+
+def function(name, body, *parameters):
+    listed = [{"name": each, "type": "int"} for each in parameters]
+    return {"name": name, "type": "int", "parameters": listed, "body": body}
+
+
+def test_functions_see_what_is_declared_around_them_and_not_who_calls_them(tmp_path):
+    edges = [edge("l", is_("x", 1), ("l", {"x": call("outer", 3)}, None))]
+    own = [function("inner", 2)]
+    both = [
+        automaton("a", ["l"], edges, functions=own),
+        automaton("b", ["l"], [edge("l", is_("x", 1), ("l", {"x": plus(call("inner"), 2)}, None))]),
+    ]
+    functions = [function("inner", "x"), function("outer", plus(call("inner"), -1), "x")]
+    text = jani(both, variables=[X | {"initial-value": 1}], functions=functions)
+    assert sorted(loaded(tmp_path, text, "jani").variables["x"].tolist()) == [0, 1, 3]
+
+
+def synchronised(first, second, **more):
+    """Two automata that act together, each with assignments: a variable, a value, an index."""
+    variables = [X | {"name": name, "type": bounded(0, 9)} for name in ("g", "y")]
+    listed = []
+    for name, assigned in (("a", first), ("b", second)):
+        step = edge("l", None, ("l", {}, None), action="go")
+        step["destinations"][0]["assignments"] = [
+            dict(zip(("ref", "value", "index"), each, strict=True)) for each in assigned
+        ]
+        listed.append(automaton(name, [{"name": "l", **more.get(name, {})}], [step]))
+    syncs = [{"synchronise": ["go", "go"], "result": "go"}]
+    return jani(listed, variables=[*variables, COST], syncs=syncs)
+
+
+def setting(cost):
+    return {"transient-values": [{"ref": "cost", "value": cost}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (synchronised([("g", 5, 0)], [("y", "g", 1)]), "'b' reads 'g' at the index 1, after 'a'"),
+        (synchronised([("cost", 5, 0)], [("cost", 2, 0)]), "'cost' is changed by two modules"),
+        (synchronised([("cost", 5, 0), ("cost", 2, 0)], []), "'cost' is assigned twice"),
+        (synchronised([], [], a=setting(1), b=setting(2)), "locations of two automata set"),
+    ],
+    ids=range(4),
+)
+def test_what_two_automata_do_to_one_variable_is_refused(tmp_path, text, words):
+    with pytest.raises(InvalidModelError, match=words):
+        loaded(tmp_path, text, "jani")
+    assert loaded(tmp_path, synchronised([("g", 5, 0)], [("y", "g", 0)]), "jani")
+    assert loaded(tmp_path, synchronised([], [], a=setting(1), b=setting(1)), "jani")
+
+
+def test_assignments_of_a_later_index_see_those_of_an_earlier_one(tmp_path):
+    text = synchronised([("y", "g", 1), ("g", 5, 0)], [])
+    assert loaded(tmp_path, text, "jani").variables["y"].tolist() == [0, 5]
+
+
 WALK = (
     "dtmc const int n; module walk x : [0..n] init 1; "
     "[] x>0 & x<n -> 1/3 : (x'=x+1) + 2/3 : (x'=x-1); endmodule"
@@ -496,6 +683,7 @@ def test_properties_stand_in_a_file_of_their_own(tmp_path):
         ("const int n = 3;", "n has been declared in model.prism"),
         ("formula x = 3;", "x has been declared in model.prism"),
         ('label "deadlock" = true;', '"deadlock" has been declared in model.prism'),
+        ('label "init" = true;', '"init" has been declared in model.prism'),
     ],
 )
 def test_what_a_file_of_properties_cannot_declare_is_refused_at_its_place(tmp_path, text, words):

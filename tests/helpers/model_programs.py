@@ -54,6 +54,7 @@ PROGRAMS = {
     "functions": ("mdp module m x : [0..20] init 1; [] true -> (x'=min(20, max(x*2, 3), 19)); [] true -> (x'=mod(x*7, 5)); [] true -> (x'=floor(x/2)); [] true -> (x'=ceil(x/3)); [] true -> (x'=min(pow(x,2), 20)); endmodule", (17, 85, 85)),
     "implication and equivalence": ("mdp module m x : [0..3]; b : bool; [] (x>1 => b) & (b = (x=0 | x=2)) -> (x'=x+1) & (b'=true); [] x<2 & b!=(x=0) -> (b'=!b); endmodule", (6, 6, 6)),
     "renaming twice": ("mdp module p1 x1 : [0..1]; [] x1=x3 -> 0.5 : (x1'=0) + 0.5 : (x1'=1); endmodule module p2 = p1 [x1=x2, x3=x1] endmodule module p3 = p1 [x1=x3, x3=x2] endmodule", (7, 9, 18)),
+    "renamed function": ("mdp module a x : [0..3]; [] x<3 -> (x'=min(x+1,2)); endmodule module b = a [x=y, min=max] endmodule", (9, 15, 15)),
     "wide states": ("mdp " + " ".join(f"module m{i} x{i} : [0..255]; [t] x{i}<3 -> (x{i}'=x{i}+1); endmodule" for i in range(20)), (4, 4, 4)),
     "label and reward of an action": ('mdp module m x : [0..2]; [go] x<2 -> (x\'=x+1); [] x=2 -> true; endmodule label "end" = x=2; rewards "go" [go] true : x+1; true : 0.5; endrewards', (3, 3, 3)),
     "old form of functions": ("mdp module m x : [0..3]; [] x<3 -> (x'=func(min, x+1, 3)); endmodule", (4, 4, 4)),
@@ -155,5 +156,6 @@ NOT_OF_STORM = {
     "old word for dtmc",
     "old form of functions",
     "equivalence",
+    "renamed function",
 }
 """Programs of PRISM's language that Storm does not read; their counts are by hand."""

@@ -140,6 +140,8 @@ def test_places_are_those_of_the_text():
         ("x é", "line 1, column 3", "'é' cannot stand here"),
         ("sin(x)", "line 1, column 1", "no function 'sin'"),
         ("pow(1)", "line 1, column 1", "takes 2 arguments, not 1"),
+        ("x + max(3)", "line 1, column 5", "max takes at least 2 arguments, not 1"),
+        ("true => " * 2000 + "true", "line 1, column 15046", "nested more than 120 times"),
         ("1e999999999", "line 1, column 1", "exponent"),
         ("1" * 1001, "line 1, column 1", "at most 1,000 digits"),
         ("1e" + "9" * 5000, "line 1, column 1", "at most 1,000 digits"),

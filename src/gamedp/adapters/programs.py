@@ -20,7 +20,9 @@ from gamedp.languages.formulas import PropertiesReader
 from gamedp.languages.jani import read_jani
 from gamedp.languages.prism import read_prism
 from gamedp.languages.programs import (
+    DEADLOCK,
     DTMC,
+    OF_EVERY_MODEL,
     SMG,
     Constant,
     ModelProgram,
@@ -42,9 +44,6 @@ larger models numbers are the nearest doubles, and bounds allow for that."""
 
 MOST_TEXT = 1 << 26
 """Bytes of a program's text."""
-
-DEADLOCK = "deadlock"
-"""Label of states in which no command can be done."""
 
 
 def text_of(path: Path) -> str:
@@ -94,7 +93,7 @@ def with_properties(
     place = TextPlace(reader.source, 0)
     labels = {f'"{name}"': label for name, label in reader.labels.items()}
     taken = {*loaded.constants, *loaded.formulas, *loaded.variables}
-    taken |= {f'"{name}"' for name in loaded.labels}
+    taken |= {f'"{name}"' for name in (*loaded.labels, *OF_EVERY_MODEL)}
     for name, declared in {**reader.constants, **reader.formulas, **labels}.items():
         if name in taken:
             declared.place.refuse(f"{name} has been declared in {loaded.path.name}.")
@@ -180,7 +179,7 @@ def parts_of_program(
         actions=None if is_chain else listed[explored.synchronisations + 1],
         action_names=() if is_chain else tuple(names),
         initial=np.arange(explored.num_starts),
-        labels=labels if DEADLOCK in labels else {**labels, DEADLOCK: stuck},
+        labels={**labels, DEADLOCK: stuck},
         rewards=rewards,
         variables=explored.variables,
         constants=program.constants,

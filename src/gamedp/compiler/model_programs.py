@@ -220,7 +220,7 @@ class Exploration:
         space: list[int] = []
         words, used = 0, 0
         for variable in self.program.variables:
-            least, largest = _range_of(variable, self.program.constants)
+            least, largest = _range_of(variable, self.program)
             self.ranges[variable.name] = variable.kind, least, largest
             bits = (largest - least).bit_length()
             if used + bits > loop.BITS:
@@ -719,13 +719,16 @@ def _known(expression: Expression, program: ModelProgram) -> Expression:
     return expression
 
 
-def _range_of(variable: Variable, constants: Mapping[str, Value]) -> tuple[int, int]:
+def _range_of(variable: Variable, program: ModelProgram) -> tuple[int, int]:
     """Return the least and largest value of a variable."""
     if variable.kind == BOOL:
         return 0, 1
     if variable.low is None or variable.high is None:
         return -UNBOUNDED, UNBOUNDED - 1
-    low, high = (int(evaluate(bound, constants)) for bound in (variable.low, variable.high))
+    low, high = (
+        int(evaluate(_known(bound, program), program.constants))
+        for bound in (variable.low, variable.high)
+    )
     if low > high:
         variable.place.refuse(f"the range [{low}..{high}] of {variable.name!r} is empty.")
     if max(abs(low), abs(high)) >= 1 << MOST_BITS_OF_A_VARIABLE:

@@ -31,8 +31,8 @@ MOST_BITS, MOST_EXPONENT = 1 << 16, 400
 """Bits of an exact number that is worked out, and the exponent of one that is written."""
 
 FUNCTIONS = {
-    "min": (1, None),
-    "max": (1, None),
+    "min": (2, None),
+    "max": (2, None),
     "floor": (1, 1),
     "ceil": (1, 1),
     "round": (1, 1),
@@ -157,13 +157,19 @@ class ExpressionReader(Reader):
     def between(self, least: int) -> Expression:
         """Read terms with operators between them that bind at least as strongly as given."""
         left = self._signed()
+        waiting = []  # => binds least, and from the right
         while (strength := STRENGTHS.get(self.token.text, 0)) >= least:
             token = self.take()
-            right = self.between(strength + (token.text != "=>"))
-            if token.text in CHAINS:
+            right = self.between(strength + 1)
+            if token.text == "=>":
+                waiting.append((left, token))
+                left = right
+            elif token.text in CHAINS:
                 left = self._chain(token.text, left, right, token.place)
             else:
                 left = Operation(token.text, (left, right), token.place)
+        for first, token in reversed(waiting):
+            left = Operation(token.text, (first, left), token.place)
         return left
 
     def _chain(
@@ -220,19 +226,22 @@ class ExpressionReader(Reader):
         if token.text == "func":
             token = self.take_kind(NAME, "a function")
             self.expect(",")
-        if token.text not in FUNCTIONS:
-            token.place.refuse(
-                f"there is no function {token.text!r}; there are {', '.join(FUNCTIONS)}."
-            )
         arguments = [self.expression()]
         while self.accepts(","):
             arguments.append(self.expression())
         self.expect(")")
-        least, most = FUNCTIONS[token.text]
-        if len(arguments) < least or (most is not None and len(arguments) > most):
-            message = f"{token.text} takes {most or least} arguments, not {len(arguments)}."
-            token.place.refuse(message)
-        return Operation(token.text, tuple(arguments), token.place)
+        return called(token.text, tuple(arguments), token.place)
+
+
+def called(function: str, arguments: tuple[Expression, ...], place: TextPlace) -> Operation:
+    """Return the call of a function; refuse one that there is not, and a wrong number."""
+    if function not in FUNCTIONS:
+        place.refuse(f"there is no function {function!r}; there are {', '.join(FUNCTIONS)}.")
+    least, most = FUNCTIONS[function]
+    if not least <= len(arguments) <= (most or len(arguments)):
+        few = "" if most else "at least "
+        place.refuse(f"{function} takes {few}{least} arguments, not {len(arguments)}.")
+    return Operation(function, arguments, place)
 
 
 def number_of(text: str, place: TextPlace) -> int | Fraction:

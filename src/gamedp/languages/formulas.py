@@ -21,7 +21,7 @@ from gamedp.languages.expressions import (
     Name,
     Operation,
 )
-from gamedp.languages.prism import PrismReader
+from gamedp.languages.prism import RESERVED, PrismReader
 from gamedp.languages.tokens import END, NAME, NUMBER, QUOTED, Source, TextPlace
 
 OPERATORS = {
@@ -66,6 +66,9 @@ REFUSED = {
     "T": "T, expected time, is for models of continuous time.",
 }
 """Words of other property languages, and what to say of them."""
+
+WORDS = RESERVED | {*OPERATORS, *BINARY, *UNARY, *REFUSED, "Fc"}
+"""Words that cannot be names in formulas."""
 
 EVERYBODY = "*"
 """The coalition of all players."""

@@ -8,6 +8,7 @@ is transient is a label if it is true or false, else a reward. Properties become
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -28,9 +29,11 @@ from gamedp.languages.expressions import (
     Name,
     Operation,
     joined,
+    names_in,
     number_of,
     substitute,
 )
+from gamedp.languages.formulas import WORDS
 from gamedp.languages.jani_properties import PropertyWriter, RefusedError
 from gamedp.languages.programs import (
     DTMC,
@@ -134,14 +137,21 @@ class JaniReader:
         self.content = _parsed(source)
         self.source = JaniSource(source.name, source.text, source.kind)
         self.variables: list[Variable] = []
+        self.names: dict[str, Expression] = {}
+        """The expression for each global variable; a transient one is a name in quotation marks."""
         self.transients: dict[str, tuple[str, Expression]] = {}
         """The type of each transient variable, and its value where no location sets it."""
-        self.set_in_locations: dict[str, list[tuple[Expression, Expression]]] = {}
+        self.set_in_locations: dict[str, list[tuple[int, Expression, Expression]]] = {}
+        """The automata that set a transient variable, the condition, and the value."""
         self.set_on_edges: set[str] = set()
+        self.assigned: list[tuple[tuple[int, str], int, str, set[str]]] = []
+        """Of each assignment: the automaton and action, the index, and what it sets and reads."""
         self.starts: list[Expression] = []
         self.has_many_starts = False
-        self._taken: set[str] = set()
-        self._functions: dict[str, Any] = {}
+        self._automaton = -1
+        self._taken = set(WORDS)
+        self._functions: dict[str, tuple[Any, Names, dict[str, Any]]] = {}
+        """Each function, and the variables and functions that it sees."""
 
     def refuse(self, path: str, message: str) -> NoReturn:
         """Raise the error for something wrong in a part."""
@@ -160,6 +170,16 @@ class JaniReader:
             self.refuse(f"{path}.{key}", f"{shown(found)} is of a wrong type.")
         return found
 
+    def entries(
+        self, value: Any, key: str, path: str, default: Any = None, kind: Any = dict
+    ) -> list[Any]:
+        """Return the entries of a list in an object, all of a type."""
+        found: list[Any] = self.part(value, key, list, path, default)
+        for number, each in enumerate(found):
+            if not isinstance(each, kind):
+                self.refuse(f"{path}.{key}[{number}]", f"{shown(each)} is of a wrong type.")
+        return found
+
     def expression(self, value: Any, path: str, names: Names, depth: int = 0) -> Expression:
         """Return an expression; `names` stand for others."""
         if depth > MOST_DEPTH:
@@ -172,9 +192,10 @@ class JaniReader:
                 self.refuse(path, f"{shown(value)} stands where an expression should be.")
             return Literal(value, place)
         if "constant" in value:
-            if value["constant"] not in CONSTANTS:
-                self.refuse(path, f"there is no constant {shown(value['constant'])}.")
-            return Literal(CONSTANTS[value["constant"]], place)
+            name = self.part(value, "constant", str, path)
+            if name not in CONSTANTS:
+                self.refuse(path, f"there is no constant {shown(name)}.")
+            return Literal(CONSTANTS[name], place)
         return self._operation(value, path, names, depth)
 
     def _operation(self, value: Any, path: str, names: Names, depth: int) -> Expression:
@@ -231,11 +252,11 @@ class JaniReader:
         name = self.part(value, "function", str, path)
         if name not in self._functions:
             self.refuse(path, f"there is no function {shown(name)}.")
-        function = self._functions[name]
+        function, seen, functions = self._functions[name]
         given = self.part(value, "args", list, path)
         parameters = [
             self.part(each, "name", str, f"functions.{name}")
-            for each in self.part(function, "parameters", list, f"functions.{name}")
+            for each in self.entries(function, "parameters", f"functions.{name}")
         ]
         if len(given) != len(parameters):
             message = f"{name!r} takes {len(parameters)} arguments, not {len(given)}."
@@ -245,12 +266,17 @@ class JaniReader:
             for parameter, each in zip(parameters, given, strict=True)
         }
         body = self.part(function, "body", object, f"functions.{name}")
-        return self.expression(body, f"functions.{name}", {**names, **arguments}, depth + 10)
+        before, self._functions = self._functions, functions
+        found = self.expression(body, f"functions.{name}", {**seen, **arguments}, depth + 10)
+        self._functions = before
+        return found
 
-    def functions(self, owner: Any, path: str) -> None:
-        """Note the functions of a model or an automaton."""
-        for each in self.part(owner, "functions", list, path, []):
-            self._functions[self.part(each, "name", str, f"{path}.functions")] = each
+    def functions(self, owner: Any, path: str, names: Names) -> None:
+        """Note the functions of a model or an automaton, which see its variables."""
+        self._functions = functions = dict(self._functions)
+        for each in self.entries(owner, "functions", path, []):
+            name = self.part(each, "name", str, f"{path}.functions")
+            functions[name] = each, names, functions
 
     def unique(self, name: str) -> str:
         """Return a name like the given one that formulas can use, and no other variable has."""
@@ -262,8 +288,8 @@ class JaniReader:
         self._taken.add(name)
         return name
 
-    def variable(self, declared: Any, path: str, owner: str) -> tuple[str, Expression] | None:
-        """Read a variable; return its name and what stands for it, or None if it is transient."""
+    def variable(self, declared: Any, path: str, owner: str, names: dict[str, Expression]) -> None:
+        """Read a variable; note what stands for it."""
         name = self.part(declared, "name", str, path)
         path = f"{path}.{name}"
         place = self.source.place(path)
@@ -272,8 +298,12 @@ class JaniReader:
         if declared.get("transient"):
             default = False if kind == BOOL else 0
             start = self.expression(default if given is None else given, path, {})
-            self.transients[name] = kind, start
-            return None
+            known = f'"{name}"'
+            while known in self.transients:
+                known = f'{known[:-1]}_"'
+            self.transients[known] = kind, start
+            names[name] = Name(known, place)
+            return
         if kind == DOUBLE:
             self.refuse(path, "a variable of type real is supported if it is transient.")
         plain = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -284,7 +314,7 @@ class JaniReader:
             value = self.expression(given, f"{path}.initial-value", {})
             self.starts.append(Operation("=", (Name(known, place), value), place))
         self.variables.append(Variable(known, kind, low, high, None, place))
-        return name, Name(known, place)
+        names[name] = Name(known, place)
 
     def _type(self, given: Any, path: str) -> tuple[str, Expression | None, Expression | None]:
         """Return a type, and the bounds of integers that have some."""
@@ -305,19 +335,18 @@ class JaniReader:
     def automaton(self, declared: Any, name: str) -> Module:
         """Read an automaton."""
         path = f"automata.{name}"
-        self.functions(declared, path)
-        names: dict[str, Expression] = {}
-        for each in self.part(declared, "variables", list, path, []):
-            found = self.variable(each, path, name)
-            if found is not None:
-                names[found[0]] = found[1]
+        self._automaton += 1
+        names, outer = dict(self.names), self._functions
+        self.functions(declared, path, names)
+        for each in self.entries(declared, "variables", path, []):
+            self.variable(each, path, name, names)
         place = self.source.place(path)
         locations = [
             self.part(each, "name", str, f"{path}.locations")
-            for each in self.part(declared, "locations", list, path)
+            for each in self.entries(declared, "locations", path)
         ]
         numbers = {location: number for number, location in enumerate(locations)}
-        starts = self.part(declared, "initial-locations", list, path)
+        starts = self.entries(declared, "initial-locations", path, kind=str)
         for start in starts:
             if start not in numbers:
                 self.refuse(f"{path}.initial-locations", f"there is no location {shown(start)}.")
@@ -334,11 +363,11 @@ class JaniReader:
             self._location(each, path, at, numbers, names)
         if "restrict-initial" in declared:
             self._restrict(declared["restrict-initial"], f"{path}.restrict-initial", names)
-        edges = self.part(declared, "edges", list, path)
         commands = [
             self._edge(edge, f"{path}.edges[{number}]", at, numbers, names)
-            for number, edge in enumerate(edges)
+            for number, edge in enumerate(self.entries(declared, "edges", path))
         ]
+        self._functions = outer
         return Module(name, (), tuple(commands), place)
 
     def _restrict(self, given: Any, path: str, names: Names) -> None:
@@ -353,14 +382,20 @@ class JaniReader:
         path = f"{path}.locations.{name}"
         if "time-progress" in location:
             self.refuse(path, "'time-progress' stands for continuous time; it is not supported.")
-        for each in self.part(location, "transient-values", list, path, []):
-            ref = self.part(each, "ref", str, path)
+        for each in self.entries(location, "transient-values", path, []):
+            ref = self._target(each, path, names)
             if ref not in self.transients:
-                self.refuse(path, f"{shown(ref)} is not a transient variable.")
+                self.refuse(path, f"{shown(each['ref'])} is not a transient variable.")
             value = self.expression(self.part(each, "value", object, path), path, names)
             place = self.source.place(path)
             here = _is(at, numbers[name], place) if at else Literal(True, place)
-            self.set_in_locations.setdefault(ref, []).append((here, value))
+            self.set_in_locations.setdefault(ref, []).append((self._automaton, here, value))
+
+    def _target(self, assignment: Any, path: str, names: Names) -> str:
+        """Return the name by which the variable that is assigned is known."""
+        ref = self.part(assignment, "ref", str, path)
+        target = names.get(ref)
+        return target.name if isinstance(target, Name) else ref
 
     def _edge(
         self, edge: Any, path: str, at: str, numbers: Mapping[str, int], names: Names
@@ -376,11 +411,14 @@ class JaniReader:
             given = self.part(edge["guard"], "exp", object, f"{path}.guard")
             conditions.append(self.expression(given, f"{path}.guard", names))
         guard = joined("&", conditions, place)
-        common = self.part(edge, "assignments", list, path, [])
+        common = self.entries(edge, "assignments", path, [])
+        if any(self._target(each, path, names) not in self.transients for each in common):
+            self.refuse(path, "assignments of an edge itself must be of transient variables.")
+        action = self.part(edge, "action", str, path, "")
         branches = []
-        for number, destination in enumerate(self.part(edge, "destinations", list, path)):
+        for number, destination in enumerate(self.entries(edge, "destinations", path)):
             there = f"{path}.destinations[{number}]"
-            branch = self._branch(destination, there, common, names)
+            branch = self._branch(destination, there, action, common, names)
             end = self.part(destination, "location", str, there)
             if end not in numbers:
                 self.refuse(there, f"there is no location {shown(end)}.")
@@ -390,50 +428,53 @@ class JaniReader:
             branches.append(branch)
         if not branches:
             self.refuse(path, "an edge needs a destination.")
-        return Command(self.part(edge, "action", str, path, ""), guard, tuple(branches), place)
+        return Command(action, guard, tuple(branches), place)
 
-    def _branch(self, destination: Any, path: str, common: list[Any], names: Names) -> Branch:
+    def _branch(
+        self, destination: Any, path: str, action: str, common: list[Any], names: Names
+    ) -> Branch:
         probability: Expression = Literal(1, self.source.place(path))
         if "probability" in destination:
             given = self.part(destination["probability"], "exp", object, path)
             probability = self.expression(given, f"{path}.probability", names)
-        updates: dict[str, Expression] = {}
-        rewards: dict[str, Expression] = {}
-        for each in common:
-            if each.get("ref") not in self.transients:
-                self.refuse(path, "assignments of an edge itself must be of transient variables.")
-        listed = [*common, *self.part(destination, "assignments", list, path, [])]
-        # Those of one index are simultaneous; later ones see the values that earlier ones set.
-        listed.sort(key=lambda each: self.part(each, "index", int, path, 0))
-        seen: dict[str, Expression] = {}
-        index, pending = 0, dict(updates)
-        for each in listed:
-            if each.get("index", 0) != index:
-                index, seen = each.get("index", 0), dict(pending)
-            ref = each.get("ref")
-            if not isinstance(ref, str):
-                self.refuse(path, f"an assignment to {shown(ref)} is not supported.")
-            value = self.expression(self.part(each, "value", object, path), path, names)
-            value = substitute(value, seen)
-            if ref in self.transients:
-                if self.transients[ref][0] != BOOL:
-                    rewards[ref] = value
-                    self.set_on_edges.add(ref)
-                continue
-            target = names.get(ref)
-            known = target.name if isinstance(target, Name) else ref
-            if known in pending and known not in seen:
-                self.refuse(path, f"{ref!r} is assigned twice.")
-            pending[known] = value
-        return Branch(probability, pending, rewards)
+        listed = [*common, *self.entries(destination, "assignments", path, [])]
 
-    def value_of_transient(self, name: str) -> Expression:
-        """Return the value of a transient variable in a state."""
-        _, start = self.transients[name]
-        parts = [part for pair in self.set_in_locations.get(name, ()) for part in pair]
-        if not parts:
-            return start
-        return Operation("?", (*parts, start), start.place)
+        def index_of(assignment: Any) -> int:
+            return int(self.part(assignment, "index", int, path, 0))
+
+        changed: dict[str, Expression] = {}
+        # Those of one index are simultaneous; later ones see the values that earlier ones set.
+        for index, group in itertools.groupby(sorted(listed, key=index_of), index_of):
+            seen, now = dict(changed), set[str]()
+            for each in group:
+                target = self._target(each, path, names)
+                if target in now:
+                    self.refuse(path, f"{each['ref']!r} is assigned twice.")
+                now.add(target)
+                value = self.expression(self.part(each, "value", object, path), path, names)
+                reads = names_in(value) - seen.keys()
+                self.assigned.append(((self._automaton, action), index, target, reads))
+                changed[target] = substitute(value, seen)
+        updates = {name: changed[name] for name in changed if name not in self.transients}
+        rewards = {
+            name[1:-1]: value
+            for name, value in changed.items()
+            if self.transients.get(name, (BOOL,))[0] != BOOL
+        }
+        self.set_on_edges |= rewards.keys()
+        return Branch(probability, updates, rewards)
+
+    def values_of_transients(self) -> dict[str, Expression]:
+        """Return the value of each transient variable in a state."""
+        found = {}
+        for name, (_, start) in self.transients.items():
+            setting = self.set_in_locations.get(name, [])
+            values = {value for _, _, value in setting}
+            if len(values) > 1 and len({automaton for automaton, _, _ in setting}) > 1:
+                start.place.refuse(f"locations of two automata set {name}; let those of one do so.")
+            parts = [part for _, *pair in setting for part in pair]
+            found[name] = Operation("?", (*parts, start), start.place) if parts else start
+        return found
 
 
 def _is(variable: str, number: int, place: TextPlace) -> Operation:
@@ -473,33 +514,39 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     kind = reader.part(content, "type", str, "the model")
     if kind not in KINDS:
         reader.refuse("type", f"{kind!r} is not supported; {', '.join(KINDS)} are.")
-    reader.functions(content, "the model")
+    reader.functions(content, "the model", reader.names)
     constants: dict[str, Constant] = {}
-    for declared in reader.part(content, "constants", list, "the model", []):
+    for declared in reader.entries(content, "constants", "the model", []):
         name = reader.part(declared, "name", str, "constants")
         path = f"constants.{name}"
         value = reader.expression(declared["value"], path, {}) if "value" in declared else None
         constant_kind, _, _ = reader._type(declared.get("type"), path)  # noqa: SLF001 - own
         constants[name] = Constant(name, constant_kind, value, reader.source.place(path))
         reader.unique(name)
-    for declared in reader.part(content, "variables", list, "the model", []):
-        reader.variable(declared, "variables", "")
+    for declared in reader.entries(content, "variables", "the model", []):
+        reader.variable(declared, "variables", "", reader.names)
     system = reader.part(content, "system", dict, "the model")
     modules = _modules(reader, content, system)
     if "restrict-initial" in content:
-        reader._restrict(content["restrict-initial"], "restrict-initial", {})  # noqa: SLF001 - own
-    transient = {name: reader.value_of_transient(name) for name in reader.transients}
+        path = "restrict-initial"
+        reader._restrict(content[path], path, reader.names)  # noqa: SLF001 - own
+    transient = reader.values_of_transients()
     modules = with_expressions(tuple(modules), lambda each: substitute(each, transient))
     place = reader.source.place("the model")
     rewards = {
-        name: (RewardItem(None, Literal(True, place), transient[name], place),)
+        name[1:-1]: (RewardItem(None, Literal(True, place), transient[name], place),)
         for name, (of_type, _) in reader.transients.items()
         if of_type != BOOL
     }
-    writer = PropertyWriter(reader, rewards)
+    values = values_of_constants(constants, given)
+    writer = PropertyWriter(reader, rewards, transient, values)
     properties: dict[str, str] = {}
-    notes: list[str] = []
-    for declared in reader.part(content, "properties", list, "the model", []):
+    notes = [
+        f"the variable {name!r} is called {each.name!r} here"
+        for name, each in reader.names.items()
+        if isinstance(each, Name) and each.name.strip('"') != name
+    ]
+    for declared in reader.entries(content, "properties", "the model", []):
         name = reader.part(declared, "name", str, "properties")
         try:
             properties[name] = writer.text_of(declared.get("expression"), f"properties.{name}")
@@ -510,12 +557,12 @@ def read_jani(source: Source, given: Mapping[str, Any]) -> ModelProgram:
     program = ModelProgram(
         source=reader.source,
         kind=KINDS[kind],
-        constants=values_of_constants(constants, given),
+        constants=values,
         variables=tuple(variables),
         modules=modules,
         synchronisations=_synchronisations(reader, system, modules),
         labels={
-            name: transient[name]
+            name[1:-1]: transient[name]
             for name, (of_type, _) in reader.transients.items()
             if of_type == BOOL
         },
@@ -542,10 +589,10 @@ def _modules(reader: JaniReader, content: Any, system: Any) -> list[Module]:
     """Return an automaton for each element of the system."""
     declared = {
         reader.part(each, "name", str, "automata"): each
-        for each in reader.part(content, "automata", list, "the model")
+        for each in reader.entries(content, "automata", "the model")
     }
     modules: list[Module] = []
-    for number, element in enumerate(reader.part(system, "elements", list, "system")):
+    for number, element in enumerate(reader.entries(system, "elements", "system")):
         path = f"system.elements[{number}]"
         name = reader.part(element, "automaton", str, path)
         if name not in declared:
@@ -570,18 +617,21 @@ def _synchronisations(
             if action
         )
     found = []
-    for number, each in enumerate(reader.part(system, "syncs", list, "system")):
+    late = [each for each in reader.assigned if each[1] > 0 and each[3]]
+    for number, each in enumerate(reader.entries(system, "syncs", "system")):
         path = f"system.syncs[{number}]"
-        listed = reader.part(each, "synchronise", list, path)
+        listed = reader.entries(each, "synchronise", path, kind=(str, type(None)))
         if len(listed) != len(modules):
             reader.refuse(path, f"there are {len(modules)} automata, not {len(listed)}.")
-        parts = []
-        for place, action in enumerate(listed):
-            if action is None:
-                continue
-            if not isinstance(action, str):
-                reader.refuse(path, f"{shown(action)} is no action.")
-            parts.append((place, action))
+        parts = [pair for pair in enumerate(listed) if pair[1] is not None]
+        setting = [each for each in reader.assigned if late and each[0] in parts]
+        for (one, index, name, _), (other, later, _, reads) in itertools.product(setting, late):
+            if one != other and other in parts and index < later and name in reads:
+                reader.refuse(
+                    path,
+                    f"{modules[other[0]].name!r} reads {name!r} at the index {later}, after "
+                    f"{modules[one[0]].name!r} sets it; that is supported within an automaton.",
+                )
         result = each.get("result") or ""
         if not isinstance(result, str):
             reader.refuse(path, f"{shown(result)} is no action.")

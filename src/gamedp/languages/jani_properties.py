@@ -11,10 +11,11 @@ from gamedp.languages.expressions import (
     BOOL,
     FUNCTIONS,
     Expression,
-    Label,
     Literal,
     Operation,
     Value,
+    joined,
+    substitute,
 )
 from gamedp.languages.programs import RewardItem
 
@@ -26,6 +27,9 @@ FILTERS = {
 }  # fmt: skip
 
 LABELS = {"initial": '"init"', "deadlock": '"deadlock"'}
+
+ENDS = ("reach", "step-instant", "time-instant", "reward-instants")
+"""The parts of an expected value that say until when it counts."""
 
 QUANTIFIERS = frozenset({"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"})
 
@@ -43,8 +47,7 @@ def written(expression: Expression) -> str:
     if isinstance(expression, Literal):
         return _written_number(expression.value)
     if not isinstance(expression, Operation):
-        is_label = isinstance(expression, Label)
-        return f'"{expression.name}"' if is_label else expression.name
+        return expression.name
     operator, parts = expression.operator, list(map(written, expression.operands))
     if operator in FUNCTIONS:
         return f"{operator}({', '.join(parts)})"
@@ -71,11 +74,27 @@ class PropertyWriter:
         Has read the model.
     rewards : mapping of str to tuple of RewardItem
         The rewards of states, by the names of transient variables.
+    transients : mapping of str to Expression
+        The values of transient variables in a state, by their names in quotation marks.
+    constants : mapping of str to value
+        They stand in the text as numbers, whatever their names are.
     """
 
-    def __init__(self, reader: Any, rewards: Mapping[str, tuple[RewardItem, ...]]) -> None:
+    def __init__(
+        self,
+        reader: Any,
+        rewards: Mapping[str, tuple[RewardItem, ...]],
+        transients: Mapping[str, Expression],
+        constants: Mapping[str, Value],
+    ) -> None:
         self.reader = reader
         self.rewards = dict(rewards)
+        self.transients = transients
+        place = reader.source.place("constants")
+        self.known: dict[str, Expression] = {
+            name: Literal(value, place) for name, value in constants.items()
+        }
+        self.known |= {f'"{name}"': transients[f'"{name}"'] for name in rewards}
 
     def text_of(self, value: Any, path: str) -> str:
         """Return the text of a property.
@@ -91,26 +110,33 @@ class PropertyWriter:
             return self._state(value, path)
         except GamedpError as error:
             raise RefusedError(str(error)) from None
+        except RecursionError:
+            _refuse("it is nested too deeply")
 
     def _filter(self, value: Any, path: str) -> str:
         inner, states = self._state(value.get("values"), path), value.get("states")
         is_initial = isinstance(states, dict) and states.get("op") == "initial"
         if is_initial and not self.reader.has_many_starts and value.get("fun") != "count":
             return inner
-        if value.get("fun") not in FILTERS:
-            _refuse(f"the filter {shown(value.get('fun'))} is not supported")
-        return f"filter({FILTERS[value['fun']]}, {inner}, {self._state(states, path)})"
+        kind = self.reader.part(value, "fun", str, path)
+        if kind not in FILTERS:
+            _refuse(f"the filter {shown(kind)} is not supported")
+        return f"filter({FILTERS[kind]}, {inner}, {self._state(states, path)})"
+
+    def _operator(self, value: Any, path: str) -> str:
+        is_operation = isinstance(value, dict)
+        return str(self.reader.part(value, "op", str, path, "")) if is_operation else ""
 
     def _state(self, value: Any, path: str) -> str:
         """Return the text of a formula that is true or false, or a number, in each state."""
-        operator = value.get("op") if isinstance(value, dict) else None
+        operator = self._operator(value, path)
         if operator in LABELS:
             return LABELS[operator]
         if operator in QUANTIFIERS:
             return self._quantified(value, path, "=?")
         if operator in COMPARED:
             left, right = value.get("left"), value.get("right")
-            if isinstance(left, dict) and left.get("op") in QUANTIFIERS:
+            if self._operator(left, path) in QUANTIFIERS:
                 bound = written(self._plain(right, path))
                 return self._quantified(left, path, f"{COMPARED[operator]}{bound}")
         if operator in ("∧", "\N{LOGICAL OR}", "⇒"):
@@ -126,13 +152,7 @@ class PropertyWriter:
 
     def _plain(self, value: Any, path: str) -> Expression:
         """Return an expression of variables and labels."""
-        place = self.reader.source.place(path)
-        names: dict[str, Expression] = {}
-        for name, (kind, _) in self.reader.transients.items():
-            is_label = kind == BOOL
-            names[name] = Label(name, place) if is_label else self.reader.value_of_transient(name)
-        found: Expression = self.reader.expression(value, path, names)
-        return found
+        return substitute(self.reader.expression(value, path, self.reader.names), self.known)
 
     def _quantified(self, value: Any, path: str, bound: str) -> str:
         kind, optimum = value["op"][0], value["op"][1:]
@@ -141,45 +161,57 @@ class PropertyWriter:
             return f"P{optimum}{bound} [ {self._path(inner, path)} ]"
         if kind == "S" and "accumulate" not in value:
             return f"S{optimum}{bound} [ {self._state(inner, path)} ]"
-        name = self._reward(inner, value.get("accumulate", []), path)
+        accumulate = self.reader.entries(value, "accumulate", path, [], str)
+        name = self._reward(inner, accumulate, path)
+        ends = [key for key in ENDS if key in value]
         if kind == "S":
             what = "S"
-        elif "reach" in value:
+        elif not accumulate and ends != ["step-instant"]:
+            _refuse("without 'accumulate', a value is expected at a step: give 'step-instant'")
+        elif ends == ["reach"]:
             what = f"F {self._state(value['reach'], path)}"
-        elif "step-instant" in value:
-            what = f"I={written(self._plain(value['step-instant'], path))}"
-        elif "time-instant" in value or "reward-instants" in value:
-            _refuse("rewards at a time are not supported")
+        elif ends == ["step-instant"]:
+            sign = "C<=" if accumulate else "I="
+            what = f"{sign}{written(self._plain(value['step-instant'], path))}"
+        elif ends:
+            _refuse(f"an expected value until {' and '.join(ends)} is not supported")
         else:
             what = "C"
         return f'R{{"{name}"}}{optimum}{bound} [ {what} ]'
 
-    def _reward(self, value: Any, accumulate: Any, path: str) -> str:
-        """Return the name of the reward that an expected value is about."""
-        if not isinstance(accumulate, list) or not set(accumulate) <= {"steps", "exit"}:
+    def _reward(self, value: Any, accumulate: list[str], path: str) -> str:
+        """Return the name of the reward that an expected value is about.
+
+        A step earns what an edge sets a transient variable to, else its initial value; the state
+        that it leaves earns the value there. Only the variable's own reward knows of edges.
+        """
+        if not set(accumulate) <= {"steps", "exit"}:
             _refuse(f"to accumulate {shown(accumulate)} is not supported")
-        reader = self.reader
-        transients = reader.transients
-        is_reward = isinstance(value, str) and value in transients
-        if is_reward and transients[value][0] != BOOL:
-            in_states = value in reader.set_in_locations or not _is_zero(transients[value][1])
-            on_edges = value in reader.set_on_edges
-            if ("exit" in accumulate or not in_states) and ("steps" in accumulate or not on_edges):
-                return str(value)
-            if on_edges and in_states:
-                _refuse(f"{value!r} is earned in states and on edges; both must be accumulated")
-        place = reader.source.place(path)
-        found = self._plain(value, path)
-        if is_reward:
-            # What is not accumulated is not earned.
-            found = Literal(0, place)
-        elif not isinstance(found, Literal) and "steps" in accumulate:
-            _refuse("to accumulate an expression of variables at steps is not supported")
-        elif len(set(accumulate)) == 2:
-            found = Operation("+", (found, found), place)
-        name = f"{written(found)} for each {' and '.join(accumulate) or 'nothing'}".replace('"', "")
-        self.rewards[name] = (RewardItem(None, Literal(True, place), found, place),)
-        return name
+        reader, place = self.reader, self.reader.source.place(path)
+        steps, exits = "steps" in accumulate, set(accumulate) != {"steps"}
+        in_state = substitute(self._plain(value, path), self.transients)
+        own = reader.names.get(value) if isinstance(value, str) else None
+        name = own.name if own else ""
+        kind, on_step = reader.transients.get(name, (BOOL, in_state))
+        if kind == BOOL:
+            name = written(in_state)
+            if steps and not isinstance(in_state, Literal):
+                _refuse("to accumulate an expression of variables at steps is not supported")
+        else:
+            name = name[1:-1]
+            on_edges = name in reader.set_on_edges
+            is_whole = _is_zero(on_step) if steps else not on_edges
+            if is_whole and (exits or _is_zero(in_state)):
+                return str(name)
+            if steps and on_edges:
+                _refuse(
+                    f"{name!r} is set on edges: it is supported where both 'steps' and 'exit' are "
+                    "accumulated and its initial value is 0"
+                )
+        earned = joined("+", [in_state] * exits + [on_step] * steps, place)
+        name = f"{name} for each {' and '.join(accumulate) or 'state'}"
+        self.rewards[name] = (RewardItem(None, Literal(True, place), earned, place),)
+        return str(name)
 
     def _path(self, value: Any, path: str) -> str:
         if not isinstance(value, dict) or value.get("op") not in ("F", "G", "X", "U", "W", "R"):

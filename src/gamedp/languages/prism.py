@@ -16,13 +16,17 @@ import attrs
 from gamedp.languages.expressions import (
     BOOL,
     DOUBLE,
+    FUNCTIONS,
     INT,
     Expression,
     ExpressionReader,
     Literal,
     Name,
+    Operation,
+    called,
     names_in,
     substitute,
+    with_parts,
 )
 from gamedp.languages.programs import (
     DTMC,
@@ -377,10 +381,16 @@ def _renamed(
         before = reader._names.setdefault(new, place)  # noqa: SLF001 - of the module's own class
         if before is not place:
             place.refuse(f"{new!r} has been declared before, at {before}.")
-    replaced: dict[str, Expression] = {old: Name(new, place) for old, new in names.items()}
-    changed: Module = with_expressions(
-        base, lambda each: substitute(each, replaced), lambda word: names.get(word, word)
-    )
+
+    def put(each: Expression) -> Expression:
+        if isinstance(each, Name):
+            return Name(names[each.name], place) if each.name in names else each
+        each = with_parts(each, put)
+        if isinstance(each, Operation) and each.operator in FUNCTIONS and each.operator in names:
+            return called(names[each.operator], each.operands, place)
+        return each
+
+    changed: Module = with_expressions(base, put, lambda word: names.get(word, word))
     return attrs.evolve(changed, name=name, place=place)
 
 

@@ -28,6 +28,9 @@ from gamedp.languages.tokens import Source, TextPlace
 DTMC, MDP, SMG = "dtmc", "mdp", "smg"
 """Kinds of models: chains, decision processes, and games whose players move in turn."""
 
+OF_EVERY_MODEL = INITIAL, DEADLOCK = "init", "deadlock"
+"""Labels that every model has: the states in which play begins, and those without choices."""
+
 
 @attrs.frozen
 class Constant:
@@ -323,6 +326,8 @@ def check_program(program: ModelProgram) -> None:
             _check_command(command, own, types)
     _check_synchronisations(program)
     for name, label in program.labels.items():
+        if name in OF_EVERY_MODEL:
+            label.place.refuse(f"every model has a label {name!r}; give this one another name.")
         _need(label, BOOL, types, f"the label {name!r}")
     for items in program.rewards.values():
         for item in items:
@@ -347,7 +352,8 @@ def _check_synchronisations(program: ModelProgram) -> None:
         for command in module.commands:
             places = changed.setdefault((number, command.action), {})
             for branch in command.branches:
-                places.update({name: value.place for name, value in branch.updates.items()})
+                changes = (*branch.updates.items(), *branch.rewards.items())
+                places.update({name: value.place for name, value in changes})
     for synchronisation in program.synchronisations:
         known: set[str] = set()
         for part in synchronisation.parts:

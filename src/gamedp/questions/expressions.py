@@ -27,6 +27,7 @@ from gamedp.languages.expressions import (
     type_of,
     with_parts,
 )
+from gamedp.languages.programs import DEADLOCK, INITIAL
 from gamedp.languages.tokens import Source
 from gamedp.model.model import Model
 
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 
 LARGEST_INTEGER = 1 << 62
 """Integers up to this are computed by numpy; with larger ones, by Python."""
-
-INITIAL, DEADLOCK = "init", "deadlock"
-"""Labels that every model has: the states in which play begins, and those without choices."""
 
 
 @attrs.frozen(eq=False)

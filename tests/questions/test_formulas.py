@@ -541,10 +541,3 @@ def test_means_of_rewards_in_decimals_are_not_taken_for_exact(tmp_path):
         assert answer.holds == "undecided"
         assert "averages of numbers that are rounded" in " ".join(answer.notes)
     assert gamedp.ask(loaded, "R>=0.65 [C<=1]").holds == "yes"
-
-
-def test_a_limit_of_time_holds_for_steps_too(loaded):
-    with pytest.raises(gamedp.NotSolvedError, match="its limit of time") as caught:
-        gamedp.ask(loaded, 'Pmax=? [F<=30000000 "goal"]', max_seconds=0.01)
-    assert caught.value.solution.bounds(0) == (0.0, 1.0)
-    assert gamedp.ask(loaded, 'Pmax=? [F<=30 "goal"]', max_seconds=10).value() == 1

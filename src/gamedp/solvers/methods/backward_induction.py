@@ -14,7 +14,6 @@ from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.limit import Reporter
-from gamedp.runtime.options import positive
 from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import PreparingSolver, make_solution, require, solution_of
 from gamedp.solvers.tools.components import solve_by_components
@@ -60,11 +59,6 @@ class BackwardInduction(PreparingSolver):
     other values, to all players; the bounds are therefore about this policy. This is for
     acyclic models and the total reward.
 
-    Parameters
-    ----------
-    max_seconds : float
-        Time limit for the steps of a finite horizon.
-
     References
     ----------
     .. [1] C. Luckhardt, K. Irani, "An algorithmic solution of N-person games", AAAI 1986.
@@ -77,8 +71,6 @@ class BackwardInduction(PreparingSolver):
     >>> gamedp.solve(game, solver=gamedp.solvers.BackwardInduction(), compile="never").value()
     -1.0
     """
-
-    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:  # noqa: PLR0911 - a table of reasons
         """Return whether this solver supports the problem, and why not."""
@@ -175,7 +167,7 @@ class BackwardInduction(PreparingSolver):
         progress: ProgressCallback | None,
     ) -> Solution:
         """Sweep once for each step, and keep the best choices for each number of steps to go."""
-        run = Run(problem, tolerance, progress, self.max_seconds)
+        run = Run(problem, tolerance, progress)
         step_policies, following = sweep_horizon(run, objective.horizon)
         return solution_of(run, self, step_policies=step_policies, following=following)
 

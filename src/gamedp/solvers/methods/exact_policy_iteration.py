@@ -195,7 +195,7 @@ def _solved_in_doubles(prepared: Prepared, tolerance: float, max_seconds: float)
     problem = prepared.problem
     model, objective = problem.model, problem.objective
     if isinstance(objective, FiniteHorizon):
-        run = Run(problem, tolerance, None, max_seconds)
+        run = Run(problem, tolerance, None)
         sweep_horizon(run, objective.horizon)
         return run.answer()
     if isinstance(objective, AverageReward):

@@ -532,10 +532,6 @@ def sweep_horizon(
     new_values, new_errors = values.copy(), errors.copy()
     following = None
     for step in range(horizon):
-        if run.out_of_time:
-            run.status = Status.TIME_LIMIT
-            errors[states] = np.inf
-            break
         residuals.step_jit(
             run.equation, states, values, errors, new_values, new_errors, run.policy, *scratch
         )
@@ -544,7 +540,7 @@ def sweep_horizon(
             step_policies[step] = np.maximum(run.policy - first_choices, 0)
         run.visits[0] += len(states)
         run.reporter.report(step + 1, horizon, f"{step + 1:,} steps to go")
-    if horizon and run.status is Status.SOLVED:
+    if horizon:
         before = attrs.evolve(run.problem, objective=attrs.evolve(objective, horizon=horizon - 1))
         following = (new_values, *widened(before, *outward(new_values, new_errors)))
     run.values, run.errors = values, errors

@@ -199,6 +199,24 @@ def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch
     assert (truth.lower <= solution.upper).all()
 
 
+def test_what_a_kernel_has_proven_is_kept(monkeypatch):
+    """If it is not close enough, the solver starts anew; what that proves must be closer."""
+    starts = []
+
+    def worse(run, number, max_sweeps):
+        states = run.equation.order[slice(*run.component(number))]
+        starts.extend(run.values[states].tolist())
+        run.values[states], run.errors[states] = 1e6, 1e6
+
+    monkeypatch.setattr(components, "solve_component", worse)
+    solver = gamedp.solvers.TopologicalValueIteration()
+    with pytest.raises(gamedp.NotSolvedError) as caught:
+        gamedp.solve(tug_of_war(50, 0.1), solver=solver, tolerance=1e-300)
+    assert starts
+    assert not any(starts)
+    assert caught.value.solution.width < 1e-9
+
+
 def test_a_component_that_is_left_to_the_solver_is_tried_once(monkeypatch):
     tried = []
     solve = components.solve_component

@@ -36,7 +36,7 @@ the model is that large: nothing is written to it yet."""
 HARD_COMPONENTS_BEFORE_COMPILING = 2
 """Number of hard components from which it pays to compile what solves them one after the other.
 
-In a small model it always does: to call kernels for one of them takes longer than to solve it.
+In a small model it is one: to call kernels for it takes longer than to solve it.
 """
 
 
@@ -69,7 +69,7 @@ def solve_by_components(
     if small > 0 and run.problem.is_proper and not structure.is_acyclic:
         capacity = tuple(map(min, sizes, INITIAL_CAPACITY))
         room = _room_for(run, *capacity)
-        memory = np.empty(component_sweeps.MEMORY) if sizes[0] == capacity[0] else None
+        enough_hard = 1 if sizes[0] == capacity[0] else HARD_COMPONENTS_BEFORE_COMPILING
     hard = 0
     number = 0
     while number < total:
@@ -106,9 +106,7 @@ def solve_by_components(
                     continue
                 hard += 1
                 # For a single state, nothing is better than what the kernel does.
-                if memory is None and (
-                    hard == HARD_COMPONENTS_BEFORE_COMPILING or stop - start == 1
-                ):
+                if memory is None and (hard == enough_hard or stop - start == 1):
                     memory = np.empty(component_sweeps.MEMORY)
                     number = stopped
                     continue

@@ -124,7 +124,7 @@ def _solve(run: Run, number: int, solve_one: Callable[[int], None], *, tried: bo
 
     def solve() -> float:
         # Near the fixed point, sweeps would keep to the first of choices that are as good.
-        if tried and len(states) <= INITIAL_CAPACITY[0]:
+        if tried and len(run.values) <= INITIAL_CAPACITY[0]:
             run.values[states] = 0.0
         solve_one(number)
         return float(run.errors[states].max())

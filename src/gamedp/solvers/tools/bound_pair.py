@@ -114,8 +114,8 @@ class BoundPair:
             start, stop, self.run.equation, self.run.values, self.run.policy
         )
         if self.run.relative:
-            return 0.0 if relative <= 8 * UNIT else float(relative)
-        floor = 8 * UNIT * float(np.abs(self.run.values[self.states(number)]).max())
+            return 0.0 if relative <= 8 * UNIT or change <= 8 * TINY else float(relative)
+        floor = 8 * (UNIT * float(np.abs(self.run.values[self.states(number)]).max()) + TINY)
         return 0.0 if change <= floor else float(change)
 
     def prove(self, number: int, effort: int) -> bool:

@@ -21,7 +21,7 @@ import gamedp
 from gamedp.errors import DamagedFileError, GamedpError
 from gamedp.games.kniffel import Card, Record, RecordOfTwo, load_record
 from gamedp.games.matches import Matches, Nim
-from gamedp.runtime.files import is_temporary
+from gamedp.runtime.files import is_temporary, write_whole
 from gamedp.storage.texts import write_csv
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and limits")
@@ -435,3 +435,11 @@ def test_somebody_who_may_write_nothing_but_the_cache(tmp_path):
     assert (ran.returncode, ran.stdout) == (0, "[1.]\n"), ran.stderr
     if not environment.get("NUMBA_DISABLE_JIT"):
         assert {each.stat().st_uid for each in cache.rglob("*")} == {65534}
+
+
+def test_an_error_names_the_file_that_was_to_be(tmp_path):
+    """And not the new one beside it, whose name nobody knows."""
+    path = tmp_path / "missing" / "file"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_whole(path, lambda file: file.write(b"something"))
+    assert caught.value.filename == str(path)

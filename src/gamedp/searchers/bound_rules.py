@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
     from gamedp.rules.game import Rules
 
+ALWAYS_ROOM = 2**26
+"""Bytes of a table that are never refused: the default."""
+
 NUMBERS = frozenset({"payoff", "reward", "heuristic"})
 """Methods that answer with one number."""
 
@@ -398,7 +401,7 @@ def refuse_rounded_payments(answer: Any, name: str, arguments: Sequence[Any]) ->
 
 def table_entries(num_bytes: float, num_fields: int) -> int:
     """Return the number of entries of a table of at most some bytes: a power of two, or 0."""
-    if not (is_number(num_bytes) and 0 <= num_bytes <= max(2**26, available_bytes())):
+    if not (is_number(num_bytes) and 0 <= num_bytes <= max(ALWAYS_ROOM, available_bytes())):
         message = (
             f"table_bytes is {shown(num_bytes)}; it must be a number of bytes that are free here, "
             "or 0 for no table."

@@ -121,8 +121,9 @@ def restore_objective(
     for name in later.get(encoded["class"].rpartition(":")[2], ()):
         encoded["fields"].setdefault(name, None)
     objective: Objective = decode_object(encoded, OBJECTIVES.get)
-    named = [name for name in SETS if getattr(objective, name, None) == ()]
-    sets: dict[str, Any] = {name: arrays[name] for name in SETS if name in named or name in arrays}
+    # Without its mask, a set is an empty tuple: then the mask must be there.
+    names = [each for each in SETS if each in arrays or getattr(objective, each, None) == ()]
+    sets: dict[str, Any] = {name: arrays[name] for name in names}
     if FINAL in arrays:
         numbers = numbers_of(folder, arrays[FINAL], len(arrays["lower"]), math.isfinite)
         sets[FINAL] = as_array(numbers)

@@ -176,7 +176,7 @@ def test_a_survival_shows_itself():
     assert "<th>1</th>" in greatest_survival(chain, 1)._repr_html_()
     assert "the longest games" in repr(greatest_survival(chain, 0))
     for plies in (-1, 101, 1.5, None):
-        with pytest.raises(InvalidParameterError, match="from 0 to 100"):
+        with pytest.raises(InvalidParameterError, match="an integer, 0 to 100"):
             found.bounds(plies)
     with pytest.raises(ValueError, match="read-only"):
         found.lower[0] = 0.0

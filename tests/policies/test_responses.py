@@ -438,7 +438,7 @@ def test_a_response_that_counts_steps_is_no_policy():
     ):
         with pytest.raises(UnsupportedProblemError, match=r"steps that are left.* steps=2"):
             asked()
-    with pytest.raises(InvalidParameterError, match="the horizon has 0 to 3 steps"):
+    with pytest.raises(InvalidParameterError, match="steps is 4; it must be an integer, 0 to 3"):
         found.choose(0, steps=4)
     with pytest.raises(UnsupportedProblemError, match="steps are counted for FiniteHorizon"):
         gamedp.best_response(model, other, 0, gamedp.Discounted(0.5)).choose(0, steps=1)

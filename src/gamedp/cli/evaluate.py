@@ -35,11 +35,12 @@ from gamedp.cli.players import (
 )
 from gamedp.cli.texts import refuse
 from gamedp.errors import UnsupportedProblemError
-from gamedp.policies.arguments import check_count, checked_whole
-from gamedp.policies.lengths import checked_plies
+from gamedp.policies.arguments import check_count
+from gamedp.policies.lengths import MOST_PLIES
 from gamedp.rules.game import is_staged
+from gamedp.runtime.options import checked_whole
 from gamedp.simulation.result import check_stopping
-from gamedp.simulation.simulate import check_counts, refuse_by_rules, refuse_others
+from gamedp.simulation.simulate import counts, refuse_by_rules, refuse_others
 from gamedp.solvers.request import checked_number
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def evaluate(
     if how.both_seats and len(names) != 2:
         refuse(f"--both-seats is for two players; these are {len(names)}.")
     if how.plies is not None:
-        checked_plies(how.plies)
+        checked_whole("plies", how.plies, 0, MOST_PLIES)
     checked_number("tolerance", tolerance)
     wanted = objective.make()
     made = make_game(game, settings or ())
@@ -295,7 +296,7 @@ def _refuse(how: SimulationOptions, made: Any, num_players: int) -> None:
     """Refuse options that make no sense, before any long work."""
     if how.pairs and (how.width is not None or how.games % 2):
         refuse("--pairs takes an even number of --games, and no --width.")
-    check_counts(how.threads, games=how.games, max_plies=how.max_plies)
+    counts(how.threads, games=how.games, max_plies=how.max_plies)
     if how.seed is not None:
         checked_whole("seed", how.seed, 0, math.inf)
     if how.width is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -14,6 +13,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.rules.exactness import as_given, as_real, errors_of, is_rounded, upward
+from gamedp.runtime.options import checked_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,11 +95,7 @@ def _as_number(value: Any) -> float:
 
 
 def _as_steps(value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        message = f"horizon is {shown(value)}; it must be an integer: a number of steps."
-        raise InvalidParameterError(message) from None
+    return checked_whole("horizon", value, 0)
 
 
 def _is_discount(_instance: object, _attribute: object, value: float) -> None:
@@ -107,12 +103,6 @@ def _is_discount(_instance: object, _attribute: object, value: float) -> None:
         message = (
             f"discount is {shown(value)}; it must be at least 0 and below 1. For 1 use TotalReward."
         )
-        raise InvalidParameterError(message)
-
-
-def _is_horizon(_instance: object, _attribute: object, value: int) -> None:
-    if value < 0:
-        message = f"horizon is {shown(value)}; it is a number of steps and cannot be negative."
         raise InvalidParameterError(message)
 
 
@@ -396,7 +386,7 @@ class FiniteHorizon:
     2.0
     """
 
-    horizon: int = attrs.field(converter=_as_steps, validator=_is_horizon)
+    horizon: int = attrs.field(converter=_as_steps)
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
     target: Any = attrs.field(
         default=None, converter=_states_if_any, eq=_by_content, hash=False, kw_only=True

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown, warn
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, warn
 from gamedp.pictures.canvas import canvas, in_words, literal, short, what_values_are
 from gamedp.results.solution import Solution
 from gamedp.rules.expand import checked_action
+from gamedp.runtime.options import checked_whole
 from gamedp.verbs.solving import solve
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def plot_tree(
             else "the best action depends on the steps that are left, which a tree does not show."
         )
         raise UnsupportedProblemError(message)
-    levels = _whole(depth)
+    levels = checked_whole("depth", depth, 0)
     start = solution.initial_state() if state is None else solution.model.own_state(state)
     nodes: list[_Node] = []
     root = _grow(solution, rules, start, levels, text or in_words, nodes)
@@ -149,14 +149,6 @@ def plot_tree(
     ax.set_title(f"below each position: {whose}")
     _explain(ax, {node.mover for node in nodes}, any(best for _, best, _ in root.branches))
     return ax
-
-
-def _whole(depth: Any) -> int:
-    """Return a number of actions as an integer; raise if it is not an integer."""
-    if isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 0:
-        message = f"depth is {shown(depth)}; it is a number of actions."
-        raise InvalidParameterError(message)
-    return operator.index(depth)
 
 
 def _size(nodes: list[_Node], leaves: int, rows: float) -> tuple[float, float]:

@@ -13,10 +13,10 @@ from gamedp.play.play import MOST_PLIES, Played, checked_seed, played
 from gamedp.play.players import seated
 from gamedp.play.programs import Program, Remote, Session
 from gamedp.play.protocol import PROTOCOL, TIME, Fault
-from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.notebook import html_table
+from gamedp.runtime.options import checked_whole
 
 SILENCE = 0.2
 """Seconds after a game in which a program must not write anything."""
@@ -87,8 +87,8 @@ def check_program(
     if not isinstance(player, (Program, Remote)):
         message = f"{shown(player)} is not a program; give a Program or a Remote."
         raise InvalidParameterError(message)
-    checked_whole("games", games, 1)
-    trial = _ProgramTrial(Rules(game), player, games, np.random.default_rng(checked_seed(seed)))
+    games, rng = checked_whole("games", games, 1), np.random.default_rng(checked_seed(seed))
+    trial = _ProgramTrial(Rules(game), player, games, rng)
     return tuple(trial.checks())
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from scipy.special import stdtrit
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.play.play import MOST_PLIES, GameRecord, Played, check_plies, drawn_seed, played
+from gamedp.play.play import MOST_PLIES, GameRecord, Played, checked_plies, drawn_seed, played
 from gamedp.play.players import seated, seats_taken
-from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.limit import Reporter, callback_of, shows_progress
 from gamedp.runtime.notebook import html_table, with_error
+from gamedp.runtime.options import checked_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -290,7 +290,7 @@ def rounds_of(rules: Rules, *, games: int, seed: int | None, opening: int, max_p
     if count < 2:
         message = f"a match is between players; {type(rules.game).__name__} has 1. Use play_game."
         raise UnsupportedProblemError(message)
-    check_plies(max_plies, opening)
+    max_plies, opening = checked_plies(max_plies, opening)
     drawn_seed(seed)  # refuses an invalid seed
     return groups_of(count, games)
 

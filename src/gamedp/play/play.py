@@ -16,11 +16,10 @@ import numpy as np
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.play.players import seats_taken
 from gamedp.play.protocol import Fault, Forfeit, Seat
-from gamedp.policies.arguments import checked_whole
 from gamedp.rules.exactness import added, as_exact, as_real
 from gamedp.rules.expand import checked_action
 from gamedp.rules.game import Rules, method
-from gamedp.runtime.options import CompileMode
+from gamedp.runtime.options import CompileMode, checked_whole
 
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | None
 
@@ -287,18 +286,22 @@ def play_game(
             f"{type(game).__name__} has {rules.num_players} players, and {len(players)} are given."
         )
         raise InvalidParameterError(message)
-    check_plies(max_plies)
+    max_plies, _ = checked_plies(max_plies)
     rng = np.random.default_rng(checked_seed(seed))
     with seats_taken(rules, players, compile) as seats:
         return played(Played.begin(rules, start, rng), seats, rng, max_plies)
 
 
-def check_plies(max_plies: Any, opening: Any = 0) -> None:
-    """Raise InvalidParameterError unless the numbers of plies and of random plies make sense."""
-    checked_whole("max_plies", max_plies, 1)
-    if checked_whole("opening", opening, 0) >= max_plies:
+def checked_plies(max_plies: Any, opening: Any = 0) -> tuple[int, int]:
+    """Return the numbers of plies and of random plies; raise InvalidParameterError for others."""
+    max_plies, opening = (
+        checked_whole("max_plies", max_plies, 1),
+        checked_whole("opening", opening, 0),
+    )
+    if opening >= max_plies:
         message = f"opening is {opening:,}; it must be below max_plies, {max_plies:,}."
         raise InvalidParameterError(message)
+    return max_plies, opening
 
 
 def drawn_seed(seed: Any) -> int:

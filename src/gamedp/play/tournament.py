@@ -21,7 +21,7 @@ from gamedp.errors import (
 )
 from gamedp.play.match import groups_of, opened
 from gamedp.play.pairing import Book, Meeting, Pairing, Result, compute, new_meeting, payoff_rows
-from gamedp.play.play import MOST_PLIES, check_plies, played
+from gamedp.play.play import MOST_PLIES, checked_plies, played
 from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.rules.game import Rules
@@ -389,7 +389,7 @@ def begun(  # noqa: PLR0913 - the options of a tournament
         least = "two" if count == 2 else f"{count}"
         message = f"players are {shown(names)}; there must be {least} or more, each by a name."
         raise InvalidParameterError(message)
-    check_plies(max_plies, opening)
+    max_plies, opening = checked_plies(max_plies, opening)
     rounds = groups_of(math.factorial(count), games)
     if exact and (opening or better_by is not None):
         message = "exact results have no opening, and need no test by better_by."

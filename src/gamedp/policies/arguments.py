@@ -78,21 +78,6 @@ def as_list(policies: object) -> list[Any]:
     return [policies]
 
 
-LARGEST_COUNT = 10**12
-"""Largest number of games, plies and the like: more take years, and may overflow."""
-
-
-def checked_whole(name: str, number: Any, least: int, most: float = LARGEST_COUNT) -> int:
-    """Return an integer; raise InvalidParameterError for other types, and beyond these limits."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < least:
-        message = f"{name} is {shown(number)}; it must be an integer, {least} or more."
-        raise InvalidParameterError(message)
-    if number > most:
-        message = f"{name} is {shown(number)}; it must be {most:,} at most."
-        raise InvalidParameterError(message)
-    return number
-
-
 def check_count(policies: int, num_players: int) -> None:
     """Raise InvalidParameterError unless each player of a game has a policy."""
     if policies != num_players:

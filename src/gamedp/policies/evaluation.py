@@ -33,7 +33,7 @@ from gamedp.results.status import (
     opposite_bounds,
 )
 from gamedp.runtime.notebook import html_table
-from gamedp.runtime.options import CompileMode
+from gamedp.runtime.options import CompileMode, checked_whole
 from gamedp.solvers.request import checked_number, checked_objective
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class Evaluation:
         UnsupportedProblemError
             If play may continue for ever with actions that do not count.
         """
-        number, model = lengths.checked_plies(plies), self.chain.of
+        number, model = checked_whole("plies", plies, 0, lengths.MOST_PLIES), self.chain.of
         listed = lengths.listed_actions(model, actions)
         process = self._processes[0]
         counted = lengths.counted_choices(model, process.model.action_labels, listed)

@@ -26,7 +26,7 @@ from gamedp.results.base import mean_of
 from gamedp.runtime import compile_clock
 from gamedp.runtime.limit import Limit, callback_of, shows_progress
 from gamedp.runtime.notebook import html_rows
-from gamedp.runtime.options import CompileMode
+from gamedp.runtime.options import CompileMode, checked_whole
 from gamedp.solvers import Retrograde
 from gamedp.solvers.request import checked_number, reporting
 
@@ -115,7 +115,7 @@ class Survival:
         InvalidParameterError
             If it is not a number from 0 to `plies`.
         """
-        number = checked_plies(plies, self.plies)
+        number = checked_whole("plies", plies, 0, self.plies)
         return float(self.lower[number]), float(self.upper[number])
 
 
@@ -212,24 +212,6 @@ def _refuse_loops(model: Model, counted: Flags) -> None:
         raise UnsupportedProblemError(message)
 
 
-def checked_plies(plies: Any, most: int = MOST_PLIES) -> int:
-    """Return a number of plies up to the largest one.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is not a number of plies.
-    """
-    try:
-        number = operator.index(plies)
-    except TypeError:
-        number = -1
-    if not 0 <= number <= most:
-        message = f"plies is {shown(plies)}; it must be an integer from 0 to {most:,}."
-        raise InvalidParameterError(message)
-    return number
-
-
 def listed_actions(
     model: Model, actions: Collection[Hashable] | None
 ) -> tuple[Hashable, ...] | None:
@@ -308,7 +290,8 @@ def greatest_survival(
     >>> found.upper.round(9).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
     """
-    number, model = checked_plies(plies), as_model(game_or_model, [], compile)
+    number = checked_whole("plies", plies, 0, MOST_PLIES)
+    model = as_model(game_or_model, [], compile)
     listed = listed_actions(model, actions)
     counted = counted_choices(model, model.action_labels, listed)
     return survival(model, number, counted, (), listed)

@@ -6,15 +6,14 @@ They are not bounds: sums are rounded, and the sampling error is far larger.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.policies.arguments import checked_whole
 from gamedp.rules.exactness import MAX_EXACT_INTEGER, as_real
+from gamedp.runtime.options import checked_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +81,7 @@ def p_value(
         message = f"the counts are {shown(counts)}; they must be a mapping of payoffs to counts."
         raise InvalidParameterError(message)
     counts = {_checked_payoff(payoff): count for payoff, count in counts.items()}
-    games = sum(map(_checked_count, counts.values()))
+    games = sum(checked_whole("a count", n, 0, MAX_EXACT_INTEGER) for n in counts.values())
     if not games:
         message = "no games were counted."
         raise InvalidParameterError(message)
@@ -126,17 +125,6 @@ def _checked_payoff(given: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         message = f"a payoff is {shown(given)}, which is not a number."
         raise InvalidParameterError(message) from None
-
-
-def _checked_count(count: Any) -> int:
-    try:
-        number = operator.index(count)
-    except TypeError:
-        number = -1
-    if not 0 <= number <= MAX_EXACT_INTEGER:
-        message = f"a count is {shown(count)}; it must be an integer, 0 to 2^53."
-        raise InvalidParameterError(message)
-    return number
 
 
 def as_paid(

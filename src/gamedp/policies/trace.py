@@ -12,12 +12,12 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.model.objectives import Discounted, Objective, TotalReward, sum_of_values
 from gamedp.model.problem import Problem
-from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved_problem
 from gamedp.results.base import bounds_at_start, mean_at_start
 from gamedp.results.columns import actions_in, fields_of, joined
 from gamedp.runtime.notebook import html_rows
+from gamedp.runtime.options import checked_whole
 from gamedp.solvers.request import checked_objective
 
 if TYPE_CHECKING:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import numpy as np
 
 from gamedp.bellman.enclosures import rounded_outward
-from gamedp.errors import InvalidParameterError, LimitExceededError, UnsupportedProblemError, shown
+from gamedp.errors import LimitExceededError, UnsupportedProblemError
 from gamedp.model.objectives import FiniteHorizon, known_at_the_end, off_at_the_end, over_in
 from gamedp.results.choice_values import choice_values
+from gamedp.runtime.options import checked_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,10 +107,7 @@ def steps_left(solution: TableT, numbers: tuple[Floats, Floats, Floats], steps: 
     """
     values, lower, upper = numbers
     horizon = len(values) - 1
-    count = operator.index(steps)
-    if not 0 <= count <= horizon:
-        message = f"steps is {shown(steps)}; the horizon has 0 to {horizon} steps to go."
-        raise InvalidParameterError(message)
+    count = checked_whole("steps", steps, 0, horizon)
     if count == horizon:
         return solution
     step_policies, offsets = solution.step_policies, solution.model.choice_offsets

@@ -57,18 +57,32 @@ def positive(_instance: object, attribute: Any, value: float) -> None:
         raise InvalidParameterError(message)
 
 
-def whole_and_positive(instance: object, attribute: Any, value: Any) -> None:
+def whole_and_positive(_instance: object, attribute: Any, value: Any) -> None:
     """Refuse anything but a positive integer."""
-    _whole(attribute, value)
-    positive(instance, attribute, value)
+    checked_whole(attribute.name, value, 1, math.inf)
 
 
 def none_or_more(_instance: object, attribute: Any, value: Any) -> None:
     """Refuse anything but a non-negative integer."""
-    _whole(attribute, value)
-    if value < 0:
-        message = f"{attribute.name} is {shown(value)}; it cannot be negative."
+    checked_whole(attribute.name, value, 0, math.inf)
+
+
+LARGEST_COUNT = 10**12
+"""Largest number of games, plies and the like: more take years, and may overflow."""
+
+
+def checked_whole(name: str, number: Any, least: int, most: float = LARGEST_COUNT) -> int:
+    """Return an integer of any type; raise InvalidParameterError for others, beyond limits, too."""
+    try:
+        whole = least - 1 if isinstance(number, bool) else operator.index(number)
+    except TypeError:
+        whole = least - 1
+    if not least <= whole <= most:
+        is_usual = whole < least and most >= LARGEST_COUNT
+        limits = f"{least:,} or more" if is_usual else f"{least:,} to {most:,}"
+        message = f"{name} is {shown(number)}; it must be an integer, {limits}."
         raise InvalidParameterError(message)
+    return whole
 
 
 def is_number(value: Any) -> bool:
@@ -80,14 +94,6 @@ def _number(attribute: Any, value: Any) -> None:
     if not is_number(value):
         message = f"{attribute.name} is {shown(value)}; it must be a number."
         raise InvalidParameterError(message)
-
-
-def _whole(attribute: Any, value: Any) -> None:
-    try:
-        operator.index(value)
-    except TypeError:
-        message = f"{attribute.name} is {shown(value)}; it must be a whole number."
-        raise InvalidParameterError(message) from None
 
 
 REQUIRED = inspect.Parameter.empty

@@ -8,10 +8,11 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
-from gamedp.errors import InvalidParameterError, LimitExceededError, shown
+from gamedp.errors import LimitExceededError
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.runtime.limit import callback_of, shows_progress
+from gamedp.runtime.options import checked_whole
 from gamedp.searchers.driver import Driver, Loop, OutOfTime, SearchBudget
 from gamedp.searchers.position_loop import FULL, unfold
 from gamedp.searchers.root import root_state
@@ -85,6 +86,9 @@ def count_positions(work: Any, page: Any, rules: Any, budget: int) -> int:
 
 LOOP = Loop(compiled_for_all(count_positions), (unfold,), Fields("row"))
 
+MOST_PLIES = 10**6
+"""Largest depth: longer games have too many positions to be counted one by one."""
+
 
 @attrs.frozen
 class Perft:
@@ -125,7 +129,7 @@ def perft(
     game
         For any number of players, with chance or without.
     depth : int
-        Plies; at least 0.
+        Plies; 0 to `MOST_PLIES`.
     state
         The first position; the start of the game if not given.
     compile : {"auto", "always", "never"}
@@ -136,6 +140,8 @@ def perft(
 
     Raises
     ------
+    InvalidParameterError
+        If `depth` is not such a number.
     LimitExceededError
         After `max_seconds`.
     InvalidModelError
@@ -147,9 +153,7 @@ def perft(
     >>> perft(Matches(matches=5), 4, compile="never").positions
     (1, 3, 8, 10, 5)
     """
-    if depth < 0 or depth != int(depth):
-        message = f"depth is {shown(depth)}; it must be a whole number, 0 or more."
-        raise InvalidParameterError(message)
+    depth = checked_whole("depth", depth, 0, MOST_PLIES)
     rules = Rules(game)
     state = root_state(rules, state)
     is_over = expand(rules, state).payoffs is not None

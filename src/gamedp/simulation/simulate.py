@@ -12,10 +12,10 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
-from gamedp.policies.arguments import as_list, as_model, check_count, checked_whole, is_of_stages
+from gamedp.policies.arguments import as_list, as_model, check_count, is_of_stages
 from gamedp.policies.policy import RandomPlayer, as_policies, model_of, refuse_other_game, rule_of
 from gamedp.rules.game import Rules
-from gamedp.runtime.options import CompileMode
+from gamedp.runtime.options import CompileMode, checked_whole
 from gamedp.runtime.workers import check_executor
 from gamedp.simulation.chain_games import ChainGames
 from gamedp.simulation.result import PairedSimulation, Simulation, Stopping
@@ -148,7 +148,7 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     >>> found.agrees_with(gamedp.evaluate(flat, first, compile="never")) > 0.001
     True
     """
-    check_counts(threads, games=games, max_plies=max_plies)
+    threads, games, max_plies = counts(threads, games=games, max_plies=max_plies)
     seed, key = _seeded(seed)
     playing = _playing(
         game_or_model, policies, key, max_plies, by_rules, compile, False,
@@ -229,7 +229,7 @@ def simulate_pairs(  # noqa: PLR0913 - what is usually set in one call
     >>> found.standard_error < found.independent_error
     True
     """
-    check_counts(threads, pairs=pairs, max_plies=max_plies)
+    threads, pairs, max_plies = counts(threads, pairs=pairs, max_plies=max_plies)
     seed, key = _seeded(seed)
     playing = _playing(
         game_or_model, policies, key, max_plies, by_rules, compile, True,
@@ -318,11 +318,10 @@ def _seeded(seed: int | None) -> tuple[int, np.uint64]:
     return seed, np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
 
 
-def check_counts(threads: Any, **numbers: Any) -> None:
-    """Raise InvalidParameterError unless all are whole numbers above zero, and not too large."""
-    checked_whole("threads", threads, 1, MOST_THREADS)
-    for name, number in numbers.items():
-        checked_whole(name, number, 1)
+def counts(threads: Any, **numbers: Any) -> tuple[int, ...]:
+    """Return integers; raise InvalidParameterError unless all are positive, and not too large."""
+    named = (checked_whole(name, number, 1) for name, number in numbers.items())
+    return checked_whole("threads", threads, 1, MOST_THREADS), *named
 
 
 def refuse_by_rules(by_rules: bool) -> None:

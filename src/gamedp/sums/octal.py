@@ -12,6 +12,7 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.rules.game import with_item
 from gamedp.runtime.machine import available_bytes
+from gamedp.runtime.options import checked_whole
 from gamedp.runtime.slices import HEAPS
 
 if TYPE_CHECKING:
@@ -292,7 +293,8 @@ class OctalGame:
         >>> OctalGame("0.137").grundy_sequence(16).tolist()
         [0, 1, 1, 2, 0, 3, 1, 1, 0, 3, 3, 2, 2, 4, 0, 5, 2]
         """
-        values, found = _explored(self.code, _checked_size(up_to))
+        up_to = checked_whole("up_to", up_to, 0)
+        values, found = _explored(self.code, up_to)
         if found is None:
             return values
         known = len(values)
@@ -338,15 +340,7 @@ class OctalGame:
         >>> OctalGame("0.6").periodicity(up_to=10_000) is None
         True
         """
-        return _explored(self.code, _checked_size(up_to))[1]
-
-
-def _checked_size(size: Any) -> int:
-    size = _as_whole(size)
-    if type(size) is not int or size < 0:
-        message = f"up_to is {shown(size)}; it must be a whole number from 0 on: the largest heap."
-        raise InvalidParameterError(message)
-    return int(size)
+        return _explored(self.code, checked_whole("up_to", up_to, 0))[1]
 
 
 def _explored(code: tuple[int, ...], up_to: int) -> tuple[NDArray[np.int32], Periodicity | None]:

@@ -19,9 +19,10 @@ import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, NotSolvedError, shown
 from gamedp.rules.game import numbers_positions
+from gamedp.rules.layout import MAX_INT64
 from gamedp.runtime.files import as_path
 from gamedp.runtime.limit import Budget, callback_of, shows_progress
-from gamedp.runtime.options import CompileMode, check_word
+from gamedp.runtime.options import CompileMode, check_word, checked_whole, is_number
 from gamedp.runtime.workers import check_executor, deal
 from gamedp.tables.tables import Tables
 
@@ -261,17 +262,14 @@ def tabulate(  # noqa: PLR0913 - what is usually set in one call
     """
     numbers: dict[str, Any] = {"tolerance": tolerance, "max_seconds": max_seconds}
     for name, number in numbers.items():
-        if not (isinstance(number, (int, float)) and number > 0) or tolerance == math.inf:
+        if not (is_number(number) and number > 0) or tolerance == math.inf:
             message = f"{name} is {shown(number)}; it must be positive, and tolerance finite."
             raise InvalidParameterError(message)
     given: Any = last_tier
     if not (given is None or isinstance(given, (int, np.integer))):
         message = f"last_tier is {shown(given)}; it must be an integer."
         raise InvalidParameterError(message)
-    size: Any = block_size
-    if not (isinstance(size, (int, np.integer)) and 0 < size < 2**63):
-        message = f"block_size is {shown(size)}; it must be a positive integer."
-        raise InvalidParameterError(message)
+    size = checked_whole("block_size", block_size, 1, MAX_INT64)
     check_executor(executor, {"the game": game})
     if (
         folder is None

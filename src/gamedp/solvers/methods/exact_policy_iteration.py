@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
-
-
-def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
-    if value is not None:
-        whole_and_positive(instance, attribute, value)
 
 
 @attrs.frozen(kw_only=True)
@@ -88,7 +83,9 @@ class ExactPolicyIteration(PreparingSolver):
 
     max_policies: int = attrs.field(default=MOST_POLICIES, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
-    max_states: int | None = attrs.field(default=None, validator=_whole_or_none)
+    max_states: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(whole_and_positive)
+    )
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""

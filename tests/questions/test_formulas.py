@@ -311,6 +311,98 @@ def test_what_rounding_leaves_open_stays_undecided_with_the_reason():
         answer.states()
 
 
+DRN = """@type: MDP
+@reward_models
+r
+@nr_states
+3
+@model
+state 0 [{of_state}] init
+	action a [{of_action}]
+		1 : {first}
+		2 : {second}
+state 1 [0] t
+	action a [0]
+		1 : 1
+state 2 [0]
+	action a [0]
+		2 : 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("of_state", "of_action", "total"),
+    [
+        ("0.1", "0", "0.1"),
+        ("0", "0.7", "7/10"),
+        ("0.1", "0.2", "0.3"),  # 0.30000000000000004 in doubles
+        ("0.3", "0.6", "9/10"),  # 0.8999999999999999 in doubles
+        ("2/3", "0.1", "23/30"),
+        ("1/3", "1/3", "2/3"),
+        ("-0.3", "0.1", "-0.2"),
+        ("1e-320", "0", "1e-320"),
+    ],
+)
+@pytest.mark.parametrize("path", ["C", "C<=1", 'Fc "t"', "I=0"])
+def test_rewards_are_compared_as_decimals(tmp_path, of_state, of_action, total, path):
+    if path == "I=0":
+        total = of_state
+    text = DRN.format(of_state=of_state, of_action=of_action, first="0.3", second="7/10")
+    (tmp_path / "model.drn").write_text(text)
+    loaded = gamedp.read_model(tmp_path / "model.drn")
+    for comparison, holds in (("<=", "yes"), (">=", "yes"), ("<", "no"), (">", "no")):
+        assert gamedp.ask(loaded, f"R{comparison}{total} [{path}]").holds == holds
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chance", "holds"),
+    [
+        ("0.3", "7/10", "0.3", "yes"),
+        ("0.2", "4/5", "1/5", "yes"),
+        ("0.3333333333333333", "2/3", "1/3", "undecided"),
+        ("0.2222222222222222", "0.7777777777777778", "2/9", "undecided"),  # the decimals add up
+        ("0.272727", "0.727272", "3/11", "undecided"),  # divided by their sum
+        ("0.0009765625", "0.9990234375", "1/1024", "yes"),
+    ],
+)
+def test_probabilities_are_compared_as_decimals_unless_rounded(
+    tmp_path, first, second, chance, holds
+):
+    text = DRN.format(of_state="0", of_action="0", first=first, second=second)
+    (tmp_path / "model.drn").write_text(text)
+    loaded = gamedp.read_model(tmp_path / "model.drn", normalise=True)
+    assert gamedp.ask(loaded, f'P>={chance} [F "t"]').holds == holds
+    opposite = {"yes": "no"}.get(holds, holds)
+    assert gamedp.ask(loaded, f'P<{chance} [F "t"]').holds == opposite
+
+
+def test_rewards_of_both_signs_on_an_endless_way_are_compared_as_decimals():
+    """Where no bound of steps is known, the error of a double would add up for ever."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 4], [0, 1, 2, 4, 5], [1, 1, 0, 2, 2], [1.0, 1.0, 0.5, 0.5, 1.0],
+        rewards=[0.1, -0.2, 0.2, 0.0], variables={"x": [0, 1, 2]},
+    )  # fmt: skip
+    assert gamedp.ask(model, "Rmax=? [F x=2]").value() == pytest.approx(0.6)
+    for comparison, holds in (("<=", "yes"), (">=", "yes"), ("<", "no"), (">", "no")):
+        assert gamedp.ask(model, f"Rmax{comparison}0.6 [F x=2]").holds == holds
+
+
+def test_sums_beyond_the_range_of_doubles_have_no_upper_bound():
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2], [0, 1, 2], [0, 1], [1.0, 1.0], rewards=[1.5e308, 1.5e308]
+    )
+    answer = gamedp.ask(model, "filter(sum, R=? [C<=1])")
+    assert answer.bounds()[1] == float("inf")
+
+
+def test_rewards_that_are_left_out_do_not_count_as_rounded():
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2], [0, 1, 2], [1, 1], [1.0, 1.0], rewards=[Fraction(1, 3), 0],
+        variables={"x": [0, 1]},
+    )  # fmt: skip
+    assert gamedp.ask(model, "R<=0 [Fc x=0]").holds == "yes"
+
+
 @pytest.mark.parametrize(
     ("outer", "low", "high"),
     [

@@ -19,6 +19,7 @@ from gamedp.model.validation.outcomes import (
     hint_of_number,
     hint_of_sum,
     normalised,
+    sum_to_one_exactly,
 )
 from gamedp.rules.exactness import as_given, errors_of, model_numbers, nearest
 from gamedp.runtime.floats import UNIT
@@ -344,9 +345,10 @@ def _probabilities(parts: Parts, notes: list[str]) -> NDArray[Any]:
     )
     divisors = np.repeat(np.where(rounded, totals, 1), counts)
     scaled: NDArray[Any] = (probabilities / divisors).astype(np.float64).astype(given.dtype)
-    for choice, total in sums.items():
+    for choice in sums:
         row = slice(*offsets[choice : choice + 2].tolist())
-        scaled[row] = [Fraction(number) / total for number in given[row].tolist()]
+        numbers = given[row].tolist()
+        scaled[row] = sum_to_one_exactly(numbers, numbers) or scaled[row].tolist()
     return as_given(scaled.tolist()) if sums else scaled
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from gamedp.model.model import Model, given_numbers
 from gamedp.model.validation.forms import offsets_of
 from gamedp.questions.truth import decimals
-from gamedp.rules.exactness import as_given
+from gamedp.rules.exactness import WRITTEN_DIGITS, are_own_decimals, as_given, is_written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.runtime.arrays import Flags, Integers
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 def without_payoffs(model: Model) -> Model:
@@ -113,8 +113,14 @@ def _with_choices(
         # Of ends that pay probabilities, or nothing.
         constant_sum=float(model.num_players > 1 and payoffs is not None and payoffs.any()),
     )
-    first, second, third = map(max, changed.rounding, model.rounding)
+    known = changed.rounding if _are_as_given(model) else (0.0, *model.rounding[1:])
+    first, second, third = map(max, changed.rounding, (model.rounding[0], *known[1:]))
     return attrs.evolve(changed, rounding=(first, second, third))
+
+
+def _are_as_given(model: Model) -> bool:
+    """Return whether the rewards are no averages of rounded numbers."""
+    return not model.mean_rewards and (model.rounding[1] == 0 or "rewards" in model.fractions)
 
 
 def beginning(model: Model, states: Integers) -> list[tuple[Any, int]]:
@@ -126,22 +132,47 @@ def beginning(model: Model, states: Integers) -> list[tuple[Any, int]]:
 def as_written(model: Model) -> Model | str:
     """Return the model with decimals as they are written; or why there is none, in words.
 
-    A double stands for the shortest decimal that is read as it: 0.1 for a tenth. Only where the
-    probabilities of each choice then add up to one exactly, this is what was meant.
+    A double stands for the shortest decimal that is read as it: 0.1 for a tenth. It is what was
+    meant only if it is short, and if the probabilities of each choice then add up to one exactly.
     """
-    if model.mean_rewards or (model.rounding[1] and "rewards" not in model.fractions):
+    if not _are_as_given(model):
         return "rewards of the model are averages of numbers that are rounded."
-    probabilities = decimals(given_numbers(model, "probabilities"))
+    given = [given_numbers(model, name) for name in ("probabilities", "rewards", "payoffs")]
+    probabilities = decimals(given[0])
     starts = model.transition_offsets[:-1]
     if len(starts) and (np.add.reduceat(probabilities, starts) != 1).any():
         return "the decimals of the model do not add up to one, so they are rounded."
+    chances = {number for number in given[0].tolist() if isinstance(number, float)}
+    for number in chances.union(*(array.tolist() for array in given[1:])):
+        if not is_written(number):
+            return (
+                f"{float(number)!r} in the model has more than {WRITTEN_DIGITS} digits, as if it "
+                "were rounded."
+            )
     return _with_choices(
         attrs.evolve(model, rounding=(0.0, 0.0, 0.0)),
         np.diff(model.choice_offsets),
         np.diff(model.transition_offsets),
         np.asarray(model.successors),
         as_given(probabilities.tolist()),
-        as_given(decimals(given_numbers(model, "rewards")).tolist()),
+        as_given(decimals(given[1]).tolist()),
         model.action_labels,
-        payoffs=as_given(decimals(given_numbers(model, "payoffs")).tolist()),
+        payoffs=as_given(decimals(given[2]).tolist()),
     )
+
+
+def with_room_for_decimals(model: Model) -> Model:
+    """Return a model whose bounds allow for decimals in place of the doubles next to them."""
+    (payoffs, one), (rewards, other) = map(_off_as_decimals, (model.payoffs, model.rewards))
+    if not (payoffs or rewards):
+        return model
+    first, second, third = map(max, model.rounding, (payoffs, rewards, max(one, other)))
+    return attrs.evolve(model, rounding=(first, second, third))
+
+
+def _off_as_decimals(numbers: Floats) -> tuple[float, float]:
+    """Return bounds of how far doubles are from the decimals shown for them, also as a part."""
+    others = np.unique(np.abs(numbers[~are_own_decimals(numbers)]))
+    if not len(others):
+        return 0.0, 0.0
+    return float(np.spacing(others.max())), float((np.spacing(others) / others).max())

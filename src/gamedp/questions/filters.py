@@ -69,10 +69,18 @@ def _sum(lower: Any, upper: Any, exact: Any, parts: int) -> tuple[Any, Any, Any]
         total = Fraction(sum(exact.tolist())) / parts
         around = StateNumbers.of(np.array([total], object))
         return around.lower[0], around.upper[0], total
-    low, high = math.fsum(lower.tolist()) / parts, math.fsum(upper.tolist()) / parts
+    low, high = _fsum(lower, -math.inf) / parts, _fsum(upper, math.inf) / parts
     for _ in range(2):  # for the sum, and for the division
         low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
     return low, high, None
+
+
+def _fsum(numbers: Any, beyond: float) -> float:
+    """Return a sum of doubles; `beyond` if it is larger than all doubles, or not one number."""
+    try:
+        return math.fsum(numbers.tolist())
+    except (OverflowError, ValueError):
+        return beyond
 
 
 def _everywhere(lower: Any, upper: Any, exact: Any, count: int, solution: Any) -> StateNumbers:

@@ -18,7 +18,14 @@ from gamedp.model.objectives import (
     Reachability,
     TotalReward,
 )
-from gamedp.questions.changes import as_written, bare, cut, looped, without_payoffs
+from gamedp.questions.changes import (
+    as_written,
+    bare,
+    cut,
+    looped,
+    with_room_for_decimals,
+    without_payoffs,
+)
 from gamedp.questions.truth import StateNumbers, Truth
 from gamedp.results.status import Guarantee
 
@@ -190,12 +197,20 @@ class Quantities:
         """Return the values of a model, as closely as asked."""
         if self.closely == EXACTLY:
             return self._exactly(self._written(model), objective)
+        roomy = with_room_for_decimals(model)
         try:
-            solution = self.solve(model, objective, self.closely)
+            solution = self.solve(roomy, objective, self.closely)
         except NotSolvedError as error:
             if self.closely == AS_ASKED:
                 raise
             solution = error.solution
+        except UnsupportedProblemError:  # rewards of both signs, whose errors add up for ever
+            if roomy is model:
+                raise
+            try:
+                return self._exactly(self._written(model), objective)
+            except NotExactError:
+                solution = self.solve(model, objective, self.closely)
         lower, upper = solution.lower, solution.upper
         if isinstance(objective, AverageReward):  # a reward that is never earned has no average
             least, most = model.rewards.min(initial=0), model.rewards.max(initial=0)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.rules.exactness import as_decimal
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -91,7 +93,7 @@ class StateNumbers:
     @classmethod
     def as_given(cls, values: NDArray[Any]) -> StateNumbers:
         """Return numbers that were given as Fractions, or as doubles, which stand for decimals."""
-        return cls.of(values) if values.dtype == object else cls(values, values, decimals(values))
+        return cls.of(decimals(values))
 
     def at(self, states: Integers) -> StateNumbers:
         """Return the numbers of some states."""
@@ -126,10 +128,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": ope
 
 def decimals(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return numbers as Fractions, floats as the decimals that are shown for them."""
-    return np.array(
-        [Fraction(repr(each) if isinstance(each, float) else each) for each in numbers.tolist()],
-        object,
-    )
+    return np.array([as_decimal(each) for each in numbers.tolist()], object)
 
 
 def fractions_of(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -34,16 +34,21 @@ __all__ = [
     "LONG_ROW",
     "MAX_EXACT_INTEGER",
     "SEVERAL",
+    "WRITTEN_DIGITS",
     "Gathering",
+    "are_own_decimals",
     "as_array",
+    "as_decimal",
     "as_given",
     "as_rational",
     "as_real",
     "as_sum_of_two",
     "as_truth",
     "errors_of",
+    "exact_sum",
     "gather",
     "is_rounded",
+    "is_written",
     "mean_of",
     "model_numbers",
     "nearest",
@@ -125,11 +130,53 @@ def as_exact(number: Any) -> Fraction | float:
     return rounded if exact is None else exact
 
 
+def as_decimal(number: Any) -> Fraction:
+    """Return a number as a Fraction, a double as the shortest decimal that is read as it."""
+    return Fraction(repr(float(number)) if isinstance(number, float) else number)
+
+
+WRITTEN_DIGITS = 10
+"""Digits of a decimal that was written. Of all doubles, one in a million has as few by chance."""
+
+BINARY_DENOMINATOR = 2**30
+"""A divisor of the denominators of exact sums of doubles, other than short ones."""
+
+
+def is_written(number: Fraction | float) -> bool:
+    """Return whether a number was written as a decimal or a fraction, and is not a rounded one.
+
+    Doubles then have few digits, or are equal to their decimals. Sums of others are Fractions with
+    large powers of two as denominators.
+    """
+    if isinstance(number, Fraction):
+        return number.denominator % BINARY_DENOMINATOR != 0
+    is_short = float(f"{number:.{WRITTEN_DIGITS - 1}e}") == number
+    return is_short or as_decimal(number) == number
+
+
+def are_own_decimals(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which doubles surely are the decimals shown for them: these have 17 digits at most.
+
+    They are integers below 2^53, and multiples of 2^-10 below 2^20.
+    """
+    sizes = np.abs(numbers)
+    steps = np.where(sizes < 2.0**20, 2.0**-10, 1.0)
+    are_multiples: NDArray[np.bool_] = sizes % steps == 0
+    return are_multiples & (sizes < 2.0**53)
+
+
+def exact_sum(numbers: Iterable[Fraction | float]) -> Fraction:
+    """Return a sum exactly: with doubles as the decimals shown for them, if these were written."""
+    parts = list(numbers)
+    read: Any = as_decimal if all(map(is_written, parts)) else Fraction
+    return sum(map(read, parts), Fraction(0))
+
+
 def added(one: Fraction | float, other: Fraction | float) -> Fraction | float:
     """Return the sum of two numbers: exactly, if one of them is a Fraction."""
     is_mixed = isinstance(one, Fraction) != isinstance(other, Fraction)
     if is_mixed and math.isfinite(one) and math.isfinite(other):
-        return Fraction(one) + Fraction(other)
+        return exact_sum((one, other))
     return one + other
 
 
@@ -323,8 +370,8 @@ class Gathering:
     """Collects outcomes: each key with its total probability.
 
     Floats are added up in two parts, as the compiled loop does. With the first rational number,
-    such as a :class:`~fractions.Fraction`, all become fractions: these are exact, and rounded at
-    the end.
+    such as a :class:`~fractions.Fraction`, all become fractions, floats as the decimals that are
+    shown for them: these are exact, and rounded at the end.
     """
 
     __slots__ = ("_given", "_is_exact", "_tails", "_totals")
@@ -344,7 +391,7 @@ class Gathering:
                 self._go_exact()
         totals = self._totals
         if self._is_exact:
-            totals[key] = totals.get(key, 0) + Fraction(probability)
+            totals[key] = totals.get(key, 0) + as_decimal(probability)
             return
         self._given.append(probability)
         if key in totals:
@@ -409,7 +456,7 @@ class Gathering:
         if not self._is_exact:
             self._is_exact = True
             self._totals = {
-                key: Fraction(total) + Fraction(self._tails.get(key, 0.0))
+                key: as_decimal(total) + Fraction(self._tails.get(key, 0.0))
                 for key, total in self._totals.items()
             }
             self._tails.clear()

@@ -12,7 +12,16 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.rules.exactness import MAX_EXACT_INTEGER, as_given, as_real, mean_of, nearest, upward
+from gamedp.rules.exactness import (
+    MAX_EXACT_INTEGER,
+    are_own_decimals,
+    as_given,
+    as_real,
+    exact_sum,
+    mean_of,
+    nearest,
+    upward,
+)
 from gamedp.rules.layout import MAX_INT64
 from gamedp.runtime.floats import lost
 
@@ -443,13 +452,18 @@ def means_of(
             before, term = means, nearest(part)
             means = before + term
             is_rounded |= (_lost(before, term, means) != 0) | (part != term)
+            are_shown = are_own_decimals(before) & are_own_decimals(term)
+            is_rounded |= (before != 0) & (term != 0) & ~are_shown
     found = means.astype(object)
     most, share = Fraction(0), Fraction(0)
     known = functools.cache(mean_of)  # many choices have the same numbers
     for choice in np.flatnonzero(is_rounded).tolist():
         row = slice(offsets[choice], offsets[choice + 1])
         mean, spread = known(tuple(probabilities[row].tolist()), tuple(paid[row].tolist()))
-        found[choice] = mean = sum((Fraction(part[choice]) for part in certain), mean)
+        parts = [part[choice] for part in certain]
+        if parts and mean == paid[offsets[choice]]:
+            parts, mean = [paid[offsets[choice]], *parts], Fraction(0)
+        found[choice] = mean = mean + exact_sum(parts)
         stored = Fraction(float(mean))
         error = abs(mean - stored) + spread
         if error:

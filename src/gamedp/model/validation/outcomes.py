@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.model.validation.forms import ChoiceRows, how_many, offsets_of
-from gamedp.rules.exactness import nearest
+from gamedp.rules.exactness import as_decimal, nearest
 from gamedp.rules.layout import MAX_INT64
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 
@@ -64,7 +64,7 @@ def exact_totals(offsets: NDArray[np.int64], numbers: NDArray[Any]) -> dict[int,
         its = numbers[offsets[row] : offsets[row + 1]].tolist()
         key = tuple(map(id, its))
         if key not in found and all(map(math.isfinite, its)):
-            found[key] = sum((abs(Fraction(number)) for number in its), Fraction(0))
+            found[key] = sum((abs(as_decimal(number)) for number in its), Fraction(0))
         if key in found:
             totals[row] = found[key]
     return totals
@@ -106,10 +106,12 @@ def normalised(
     scaled &= (off != 0) & (totals >= LEAST_SUM) & (totals <= MOST_SUM)
     divided = doubles / np.repeat(np.where(scaled, totals, 1.0), np.diff(offsets))
     divided = divided.astype(kept.dtype, copy=False)
-    for row, total in exact.items():
+    for row in exact:
         place = slice(*offsets[row : row + 2].tolist())
-        its = kept[place]
-        divided[place] = [Fraction(number) / total for number in its] if scaled[row] else its
+        its = kept[place].tolist()
+        if scaled[row]:
+            its = sum_to_one_exactly(its, its) or divided[place].tolist()
+        divided[place] = its
     notes = []
     if below.any():
         notes.append(
@@ -223,7 +225,8 @@ def distributions(
     successors : (T,)
     given : (T,)
         Doubles, or objects: a row that contains a Fraction then becomes Fractions throughout, which
-        sum to one exactly.
+        sum to one exactly. A double among them stands for the decimal that is shown for it; if that
+        does not make them one, it was rounded, and the row becomes doubles.
     """
     rows, places, probabilities = _merged(offsets, successors, nearest(given).copy())
     scale(rows, probabilities)
@@ -238,22 +241,25 @@ def distributions(
         if len(numbers) == there.stop - there.start:
             key = tuple(map(id, numbers))
             if key not in made:
-                made[key] = _sum_to_one(numbers)
+                made[key] = sum_to_one_exactly(numbers, numbers) or probabilities[there].tolist()
             exact[there] = made[key]
             continue
         totals: dict[tuple[int, bool], Fraction] = {}
         for place, number in zip(successors[here].tolist(), numbers, strict=True):
             side = place, number < 0
-            totals[side] = totals.get(side, Fraction(0)) + Fraction(number)
+            totals[side] = totals.get(side, Fraction(0)) + as_decimal(number)
         sides = zip(places[there].tolist(), (probabilities[there] < 0).tolist(), strict=True)
-        exact[there] = _sum_to_one([totals[side] for side in sides])
+        made_one = sum_to_one_exactly([totals[side] for side in sides], numbers)
+        exact[there] = made_one or probabilities[there].tolist()
     return rows, places, exact
 
 
-def _sum_to_one(numbers: list[Any]) -> list[Fraction]:
-    """Return numbers divided by the sum of their sizes, exactly."""
-    exact = list(map(Fraction, numbers))
+def sum_to_one_exactly(numbers: list[Any], given: list[Any]) -> list[Fraction] | None:
+    """Return numbers divided by the sum of their sizes, exactly; None if some given are rounded."""
+    exact = list(map(as_decimal, numbers))
     size = sum(map(abs, exact), Fraction(0))
+    if size != 1 and any(isinstance(number, float) for number in given):
+        return None
     return [number / size for number in exact]
 
 

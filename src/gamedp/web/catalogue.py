@@ -166,9 +166,11 @@ class Listed:
             If there is no such parameter, or the game refuses it, or its start is too large.
         """
         if self.fixed is not None:
-            if parameters:
-                sentence = "{name} is served as it is, without parameters."
-                raise Refused(422, sentence, name=self.name)
+            own = self.fixed.parameters
+            others = [name for name in parameters if (name, parameters[name]) not in own.items()]
+            if others:
+                sentence = "{name} is served as it is, and not with another {list}."
+                raise Refused(422, sentence, name=self.name, list=", ".join(map(shown, others)))
             return self.fixed
         try:
             key = json.dumps(parameters, sort_keys=True)
@@ -218,6 +220,15 @@ class Listed:
         sentences: dict[str, str] = texts_of(self.kind).get("de", {}).get("sentences", {})
         return sentences
 
+    def _chosen(self) -> dict[str, Any]:
+        """Return the parameters that were chosen where the game is served."""
+        if self.fixed is None:
+            return dict(self.given)
+        settings, own = settings_of(self.kind), values_of(self.fixed.rules.game)
+        return {
+            name: own[name] for name in settings if own[name] not in (None, settings[name].default)
+        }
+
     def list_facts(self, basis: Basis | None) -> dict[str, Any]:
         """Return the game's list entry; `basis` is None if the game was never requested."""
         example = self.fixed or self.make({})
@@ -235,7 +246,7 @@ class Listed:
                 }
                 for each in settings_of(self.kind).values()
             ],
-            "given": {name: _plain(value) for name, value in self.given.items()},
+            "given": {name: _plain(value) for name, value in self._chosen().items()},
             "fixed": self.fixed is not None,
             "registered": self.is_registered,
             "kind": None if basis is None else "search" if basis.solution is None else "table",

@@ -28,6 +28,19 @@ export function fromAddress(hash) {
   }
 }
 
+export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+export const defaultsOf = (game) => Object.fromEntries(game.parameters.map((each) => [each.name, each.default]));
+
+// All parameters of a game of which some are chosen. A link has all, for it may be opened where others are given.
+export const stated = (game, chosen) => ({ ...defaultsOf(game), ...game.given, ...chosen });
+
+// Those of a link that are not the game's own here.
+export function chosenOf(game, all) {
+  const own = stated(game, {});
+  return Object.fromEntries(Object.entries(all).filter(([name, value]) => !same(value, own[name])));
+}
+
 // The game's own part: parameters, start, actions, outcomes; zeros at the end are left out.
 export function packed(parameters, line) {
   const outcomes = [...line.outcomes];

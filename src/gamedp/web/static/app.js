@@ -1,6 +1,6 @@
 // The page: what stands behind `#` says what is shown.
 
-import { fromAddress, unpacked } from "./address.js";
+import { chosenOf, fromAddress, unpacked } from "./address.js";
 import { focusOn, h } from "./dom.js";
 import { Play } from "./play.js";
 import { showStart } from "./start.js";
@@ -79,7 +79,7 @@ async function show() {
   if (wanted.isPuzzles) {
     const { showPuzzles } = await import("./puzzles.js");
     if (now !== shows) return;
-    await showPuzzles(page, source, game, unpacked(wanted.rest)?.parameters ?? {});
+    await showPuzzles(page, source, game, chosenOf(game, unpacked(wanted.rest)?.parameters ?? {}));
     if (wasElsewhere && now === shows) focusOn(page.querySelector("h1"));
     return;
   }

@@ -3,7 +3,7 @@
 // The line of actions and outcomes is all there is to a game; the server is asked for each position,
 // and remembers nothing. `cursor` is the ply that is looked at; an action there cuts the rest off.
 
-import { packed, packedBranches, shared, toAddress, unpacked, unpackedBranches } from "./address.js";
+import { chosenOf, packed, packedBranches, shared, stated, toAddress, unpacked, unpackedBranches } from "./address.js";
 import { animate, draw, fall } from "./boards.js";
 import { focusOn, mayFocus, pause } from "./dom.js";
 import { Panel } from "./panel.js";
@@ -20,7 +20,7 @@ export class Play {
   constructor(page, source, game, rest) {
     Object.assign(this, { page, source, game });
     const given = unpacked(rest);
-    this.parameters = given?.parameters ?? {};
+    this.parameters = chosenOf(game, given?.parameters ?? {});
     this.line = given?.line ?? { start: null, actions: [], outcomes: [] };
     this.broken = !given;
     const branches = Array.isArray(rest.branches) ? rest.branches.slice(0, MOST_BRANCHES) : [];
@@ -89,7 +89,7 @@ export class Play {
   // The address, and what belongs to it.
 
   address() {
-    const rest = packed(this.parameters, this.line);
+    const rest = packed(stated(this.game, this.parameters), this.line);
     if (this.seats.some((seat, n) => seat !== (n ? "solution" : "person"))) rest.seats = this.seats;
     rest.seed = this.seed;
     if (this.byHand) rest.hand = true;

@@ -1,6 +1,6 @@
 // Puzzles of a game: the page that lists them, and what is said above the board of one that is tried.
 
-import { toAddress } from "./address.js";
+import { stated, toAddress } from "./address.js";
 import { draw } from "./boards.js";
 import { become, focusOn, h } from "./dom.js";
 import { headline } from "./start.js";
@@ -52,11 +52,11 @@ export const addressOfAll = (name, parameters) => {
 };
 
 // A person finds the move; the others play perfectly.
-function addressOf(name, parameters, puzzle, number) {
+function addressOf(game, parameters, puzzle, number) {
   const { start, actions, outcomes } = puzzle.line;
   const seats = Array.from({ length: puzzle.players }, (_, n) => (n === puzzle.mover ? "person" : "solution"));
-  const rest = { ...given(parameters), ...(start ? { s: start } : {}), a: actions, o: outcomes, seats };
-  return toAddress(name, { ...rest, values: false, puzzle: { n: number, at: actions.length } });
+  const rest = { p: stated(game, parameters), ...(start ? { s: start } : {}), a: actions, o: outcomes, seats };
+  return toAddress(game.name, { ...rest, values: false, puzzle: { n: number, at: actions.length } });
 }
 
 // What any other move loses, at least.
@@ -83,7 +83,7 @@ export async function showPuzzles(page, source, game, parameters) {
       const picture = draw(puzzle.view && { ...puzzle.view, spots: [] }, puzzle.text, { below: puzzle.mover });
       const who = words.player(puzzle.mover + 1);
       return h("li", {}, h("div", { class: "puzzle-picture" }, picture),
-        h("h2", {}, h("a", { href: addressOf(game.name, parameters, puzzle, n + 1) }, said.number(n + 1))),
+        h("h2", {}, h("a", { href: addressOf(game, parameters, puzzle, n + 1) }, said.number(n + 1))),
         h("p", {}, `${said.toMove(who, puzzle.choices)} ${stakeOf(now, puzzle, said)}`));
     }));
     const others = answer.basis.why === "equilibrium" ? h("p", { class: "lead" }, said.own) : ""; // of their own payoffs
@@ -139,7 +139,7 @@ async function goTo(play, n) {
   const { game, parameters, source, gone } = play;
   try {
     const { puzzles } = await source.puzzles(game.name, { parameters }, gone.signal);
-    if (puzzles.length) location.hash = addressOf(game.name, parameters, puzzles[n % puzzles.length], (n % puzzles.length) + 1);
+    if (puzzles.length) location.hash = addressOf(game, parameters, puzzles[n % puzzles.length], (n % puzzles.length) + 1);
   } catch (error) {
     if (error.name !== "AbortError") play.fail(error);
   }

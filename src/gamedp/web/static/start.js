@@ -1,6 +1,6 @@
 // The games that there are, each with its parameters.
 
-import { toAddress } from "./address.js";
+import { defaultsOf, same, stated, toAddress } from "./address.js";
 import { h } from "./dom.js";
 import { draw } from "./boards.js";
 import { capital, language, named, whole, words } from "./words.js";
@@ -9,17 +9,13 @@ const spaced = (name) => capital(name.replaceAll("_", " ").replaceAll("-", " "))
 
 export const title = (game) => named(spaced(game.name), game.texts);
 
-const defaultsOf = (game) => Object.fromEntries(game.parameters.map((each) => [each.name, each.default]));
-
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-
 // The game of this class that has these parameters and a name, if there is one.
 const presetOf = (game, all) => game.presets.find(({ parameters }) =>
   Object.entries(parameters).every(([name, value]) => same(all[name], value)));
 
 // The name of a game with some parameters, what its title says of them, and a picture of an action.
 export function headline(game, parameters) {
-  const all = { ...defaultsOf(game), ...game.given, ...parameters };
+  const all = stated(game, parameters);
   const preset = presetOf(game, all);
   const isNamed = Boolean(preset) && preset !== game.presets[0];
   const isOther = isNamed && preset.players !== game.players;
@@ -31,7 +27,7 @@ export function headline(game, parameters) {
     return isNamed || !isChosen ? []
       : [`${named(name, game.texts).replaceAll("_", " ")}: ${setting(value)}`];
   });
-  const isPlain = same(all, { ...defaultsOf(game), ...game.given });
+  const isPlain = same(all, stated(game, {}));
   if (isNamed && !isOther) said.push(named(preset.name, game.texts));
   return {
     all, key: isOther ? preset.name : game.name, said: [...new Set(said)], name: isOther ? named(preset.name, game.texts) : title(game),

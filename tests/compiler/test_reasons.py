@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from numba import config
 
@@ -212,6 +213,32 @@ class Text(Filling):
         return float(int("3"))  # here
 
 
+class Inverted(Filling):
+    def payoff(self, state, player):
+        return 1.0 * (5 & ~(state.player > 0))  # here
+
+
+class Digits(Filling):
+    def payoff(self, state, player):
+        return round(2.675 + state.player, 2)  # here
+
+
+class OrderOfSet(Filling):
+    def actions(self, state):
+        cells = {state.player + 2, 0, 1}
+        for cell in cells:  # here
+            if state.cells[cell] == 0:
+                yield cell
+
+
+class Unsigned(Filling):
+    def __init__(self):
+        self.large = np.array([2**63 + 5], np.uint64)
+
+    def payoff(self, state, player):
+        return 1.0 if self.large[0] > state.player else 0.0  # here
+
+
 CASES = {
     GeneratorExpression: "write a loop instead of the generator expression",
     YieldFrom: "write a loop with `yield` instead of `yield from`",
@@ -241,6 +268,10 @@ CASES = {
     CallsItself: "write a loop instead of a method that calls itself",
     DictionaryField: "make worth a number, a tuple of one type or a numpy array",
     Text: "use numbers instead of texts",
+    Inverted: "write `not` instead of ~",
+    Digits: "keep the digits, or count in whole numbers",
+    OrderOfSet: "use a tuple instead of the set",
+    Unsigned: "write int(...) around the numbers of an array",
 }
 
 
@@ -288,3 +319,27 @@ def test_a_search_says_it_as_well():
 def test_what_is_unknown_has_neither_line_nor_remedy():
     assert first_reason(ValueError("numba is at a loss.")) == "numba is at a loss"
     assert first_reason(ValueError()) == "ValueError"
+
+
+BONUS = 2
+
+
+@gamedp.helper
+def bonus(player):
+    return BONUS + player
+
+
+class WithBonus(Filling):
+    def payoff(self, state, player):
+        return 1.0 * bonus(state.player)
+
+
+def test_a_helper_whose_constant_has_changed_is_not_used_as_it_was(monkeypatch):
+    """The machine code of a helper stays; with it, the new rules would be cached as the old ones."""
+    assert gamedp.solve(WithBonus(), compile="always").value() == 2.0
+    monkeypatch.setitem(globals(), "BONUS", 20)
+    with pytest.raises(gamedp.errors.CompilationError, match="helper bonus reads something that"):
+        gamedp.compile(WithBonus(), compile="always")
+    assert gamedp.solve(WithBonus(), compile="never").value() == 20.0
+    monkeypatch.undo()
+    assert gamedp.solve(WithBonus(), compile="always").value() == 2.0

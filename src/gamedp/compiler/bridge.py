@@ -44,6 +44,7 @@ from numba.extending import (
 from gamedp.compiler.integers import CheckedCompiler, raise_if_rounded
 from gamedp.errors import shown
 from gamedp.rules.exactness import is_rounded
+from gamedp.rules.fingerprint import Fingerprint
 from gamedp.rules.game import HELPER_MARK, with_item
 from gamedp.runtime.jit import PART
 
@@ -73,7 +74,8 @@ CHECKS: dict[str, Any] = {"boundscheck": True, "pipeline_class": CheckedCompiler
 """Options with which the methods of rules are compiled."""
 
 _lowered_names: set[str] = set()
-_known_helpers: set[Any] = set()
+_bound_keys: set[str] = set()
+_known_helpers: dict[Any, str] = {}
 _exact_rules: set[str] = set()
 
 PAID = ("payoff", "reward", "value_range")
@@ -362,9 +364,26 @@ def _action_in_place(_typing_context: Any, action: Any) -> Any:
 
 
 def _make_helper_known(function: Callable[..., Any]) -> None:
-    if function not in _known_helpers and getattr(function, HELPER_MARK, False):
-        _known_helpers.add(function)
+    """Register a helper, once: numba keeps what it is and all that it reads.
+
+    Raises
+    ------
+    numba.core.errors.TypingError
+        If something that it reads has changed since.
+    """
+    if not getattr(function, HELPER_MARK, False):
+        return
+    fingerprint = Fingerprint()
+    fingerprint.add_function("helper", function)
+    if function not in _known_helpers:
+        _known_helpers[function] = fingerprint.hexdigest()
         register_jitable(**(PART | CHECKS))(function)
+    elif _known_helpers[function] != fingerprint.hexdigest():
+        message = (
+            f"the helper {function.__name__} reads something that has changed since it was "
+            "compiled; define the helper again, too, or restart Python"
+        )
+        raise TypingError(message)
 
 
 def returns_counted_memory(key: str, signatures: Mapping[str, tuple[types.Type, ...]]) -> bool:
@@ -499,8 +518,10 @@ def bind(
         return python_types.SimpleNamespace(**bound)
     if exact:
         _exact_rules.add(key)
-    for function in helpers:
-        _make_helper_known(function)
+    if key not in _bound_keys:  # else these helpers are known as they are
+        for function in helpers:
+            _make_helper_known(function)
+        _bound_keys.add(key)
     for name, function in methods.items():
         _lower_method(name)
         if (key, name) not in _dispatchers:

@@ -24,6 +24,7 @@ from numba import literal_unroll, njit
 from numba.core import cgutils, ir as numba_ir, types
 from numba.core.compiler import DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.errors import TypingError
 from numba.core.ir_utils import mk_unique_var
 from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.typing import signature
@@ -531,11 +532,15 @@ def _replace(state: Any, block: Any, expression: Any) -> list[Any]:
         function = expression.immutable_fn if expression.op == "inplace_binop" else expression.fn
     elif expression.op == "unary":
         operands, function = [expression.value], expression.fn
+    elif expression.op == "getiter":
+        _refuse_other_answers(expression, iter, _kinds(state, [expression.value]))
+        return []
     elif expression.op == "call" and not expression.kws and expression.vararg is None:
         return _replace_call(state, block, expression)
     else:
         return []
     kinds = _kinds(state, operands)
+    _refuse_other_answers(expression, function, kinds)
     checked = checked_function(function, kinds)
     if checked is not None:
         state.calltypes.pop(expression)
@@ -546,6 +551,21 @@ def _replace(state: Any, block: Any, expression: Any) -> list[Any]:
     return []
 
 
+def _refuse_other_answers(expression: Any, function: Any, kinds: tuple[Any, ...]) -> None:
+    """Raise TypingError where compiled code would have another answer than Python."""
+    reason = ""
+    if function is operator.invert and isinstance(kinds[0], types.Boolean):
+        reason = "~ of a truth value is a number in Python"
+    elif function is round and len(kinds) > 1:
+        reason = "round rounds other digits than in Python"
+    elif function is iter and isinstance(kinds[0], types.Set):
+        reason = "a set has another order than in Python"
+    elif function in COMPARISONS and {types.uint64, types.int64} <= set(kinds):
+        reason = "numbers of 64 bits with and without a sign are compared"
+    if reason:
+        raise TypingError(reason, loc=expression.loc)
+
+
 def _replace_call(state: Any, block: Any, expression: Any) -> list[Any]:
     """Add checks to a call; return the statements that must precede it."""
     called = state.typemap[expression.func.name]
@@ -554,6 +574,7 @@ def _replace_call(state: Any, block: Any, expression: Any) -> list[Any]:
     if isinstance(called, types.Dispatcher):
         checked = _checked_dispatcher(called.dispatcher)
     elif isinstance(called, types.Function):
+        _refuse_other_answers(expression, called.typing_key, kinds)
         checked = checked_function(called.typing_key, kinds)
     elif isinstance(called, types.NumberClass) and kinds:
         checked = checked_function(called, kinds)

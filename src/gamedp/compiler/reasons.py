@@ -64,6 +64,10 @@ REMEDIES = (
         "make {0} a number, a tuple of one type or a numpy array",
     ),
     (r"Literal\[str\]|unicode|f-strings", "use numbers instead of texts"),
+    (r"of a truth value", "write `not` instead of ~"),
+    (r"round rounds", "keep the digits, or count in whole numbers"),
+    (r"a set has another order", "use a tuple instead of the set"),
+    (r"with and without a sign", "write int(...) around the numbers of an array"),
 )
 """Texts in numba's reasons, and what to write instead; the first match counts."""
 

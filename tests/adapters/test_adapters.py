@@ -992,6 +992,12 @@ DAMAGED_TEXTS = {
     "labels without an end": (tra(model_lab="#DECLARATION\ninit\n0 init\n"), "no #END"),
     "a reward of no state": (tra(model_srew="4 1\n4 1\n"), "line 2: there is no state 4"),
     "a count of rewards": (tra(model_srew="4 2\n1 1\n"), "there are 1 rewards"),
+    "a reward twice": (tra(model_srew="4 2\n0 1\n0 5\n"), "line 3: this has a reward already"),
+    "rewards of more states": (tra(model_srew="7 1\n1 1\n"), "there are 4 states"),
+    "a label twice": (tra(model_lab='0="init" 1="t" 2="t"\n0: 0\n'), "a label or its number twice"),
+    "a number twice": (tra(model_lab='0="init" 1="t" 1="u"\n0: 0\n'), "or its number twice"),
+    "more than labels": (tra(model_lab='0="init" t\n0: 0\n'), "line 1: the first line must name"),
+    "a line cut off": (tra(model_lab='0="init" 1="t"\n0: 0\n1:'), "state 1 has no label"),
     "a reward of no transition": (tra(model_trew="4 5 1\n0 0 3 1\n"), "line 2: .* no such tr"),
     "a reward of no choice": (tra(model_trew="4 5 1\n1 1 3 1\n"), "line 2: .* no such tr"),
     "a reward of a choice far away": (
@@ -1152,6 +1158,24 @@ def packed(path, index, files, mode="w"):
             info = tarfile.TarInfo(name)
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
+
+
+def test_holes_of_an_archive_count_as_bytes(folder):
+    """A member whose map says that it is a hole takes no bytes, and fills memory with zeros."""
+    path = saved(folder)
+    index, files = unpacked(path)
+    packed(path, index, files)
+    size = 10**12
+    hole = tarfile.TarInfo("annotations/aps/hole/values.bin")
+    hole.pax_headers = {
+        "GNU.sparse.map": f"{size},0",
+        "GNU.sparse.size": str(size),
+        "GNU.sparse.name": hole.name,
+    }
+    with tarfile.open(path, "a", format=tarfile.PAX_FORMAT) as tar:
+        tar.addfile(hole)
+    with pytest.raises(gamedp.errors.LimitExceededError, match="unpacks to"):
+        gamedp.read_model(path)
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])

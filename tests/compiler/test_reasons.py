@@ -335,7 +335,7 @@ class WithBonus(Filling):
 
 
 def test_a_helper_whose_constant_has_changed_is_not_used_as_it_was(monkeypatch):
-    """The machine code of a helper stays; with it, the new rules would be cached as the old ones."""
+    """Its machine code stays; with it, the new rules would be cached as the old ones."""
     assert gamedp.solve(WithBonus(), compile="always").value() == 2.0
     monkeypatch.setitem(globals(), "BONUS", 20)
     with pytest.raises(gamedp.errors.CompilationError, match="helper bonus reads something that"):

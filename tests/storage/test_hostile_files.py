@@ -123,6 +123,12 @@ class TestClasses:
         with pytest.raises(DamagedFileError, match="is not registered"):
             gamedp.load(solved)
 
+    @pytest.mark.parametrize("seconds", [7, None, {"solve": "long"}])
+    def test_statistics_that_are_no_numbers(self, solved, seconds):
+        forge(solved, lambda content: content["statistics"].update(seconds=seconds))
+        with pytest.raises(DamagedFileError, match="does not fit this version"):
+            gamedp.load(solved)
+
     def test_certificates(self, tmp_path):
         gamedp.save(gamedp.certify(gamedp.solve(Matches(), compile="never")), tmp_path / "proof")
         forge(

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -105,7 +105,7 @@ class Archive:
                         name = member.name.removeprefix("./").lstrip("/")
                         content = tar.extractfile(member) if wanted(name) else None
                         if content is not None:
-                            self._files[name] = self._whole(name, content.read(), member.size)
+                            self._files[name] = self._whole(member, name, content)
                 while stream.read(BYTES):
                     pass  # to the end, where the checksum of what was compressed stands
         except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
@@ -123,8 +123,11 @@ class Archive:
         if not isinstance(self.index, dict):
             raise damaged(self, f"has an {INDEX} that is not a JSON object")
 
-    def _whole(self, name: str, content: bytes, size: int) -> bytes:
-        if len(content) != size:
+    def _whole(self, member: tarfile.TarInfo, name: str, file: IO[bytes]) -> bytes:
+        if member.issparse() or member.size > self.most:  # holes are not metered
+            raise too_large(self.path, "unpacks to", self.most)
+        content = file.read()
+        if len(content) != member.size:
             raise damaged(self, f"ends in the middle of {name}")
         return content
 

@@ -192,7 +192,7 @@ class LoadedModel:
         InvalidModelError
             If the file has no such player.
         """
-        named = (players,) if isinstance(players, str) else players
+        named = (players,) if isinstance(players, (str, int)) else players
         chosen = tuple(sorted({self.player(player) for player in named}))
         sides = 1 if len(chosen) == self.num_players else 2
         players = np.where(np.isin(self.owners, chosen), 0, 1).astype(np.int8)

@@ -235,9 +235,7 @@ def _labels(path: Path, states: int, most: int) -> dict[str, Any]:
         words = " ".join(lines[1 : ends[0]]).split()
         names = {word: word for word in words}
     else:
-        names = dict(NUMBERED.findall(lines[0]))
-        if not names:
-            raise file.damaged(0, 'the first line must name the labels, as in 0="init"')
+        names = _numbered(file, lines[0])
     check_memory(path, most, states=states, labels=len(names))
     masks = {name: np.zeros(states, np.bool_) for name in names.values()}
     for place in range(begin, len(lines)):
@@ -247,12 +245,25 @@ def _labels(path: Path, states: int, most: int) -> dict[str, Any]:
         state = file.whole(words[0], place, "a state")
         if state >= states:
             raise file.damaged(place, f"there is no state {state}, for there are {states}")
+        if len(words) == 1:
+            raise file.damaged(place, f"state {state} has no label: is the file cut off?")
         for word in words[1:]:
             if word not in names:
                 raise file.damaged(place, f"there is no label {word}")
             masks[names[word]][state] = True
     starts = np.flatnonzero(masks.pop(INITIAL, np.zeros(states, np.bool_)))
     return {"labels": masks, "initial": starts}
+
+
+def _numbered(file: TextFile, line: str) -> dict[str, str]:
+    """Return the labels of the first line by their numbers."""
+    pairs = NUMBERED.findall(line)
+    names = dict(pairs)
+    if not names or NUMBERED.sub("", line).strip():
+        raise file.damaged(0, 'the first line must name the labels, as in 0="init"')
+    if len(names) < len(pairs) or len(set(names.values())) < len(pairs):
+        raise file.damaged(0, "the first line has a label or its number twice")
+    return names
 
 
 def _variables(path: Path, states: int) -> dict[str, Any]:
@@ -330,10 +341,10 @@ def _rewards(parts: Parts, *, with_header: bool) -> dict[str, dict[str, Any]]:
 
 def _state_rewards(parts: Parts, table: _PrismTable) -> Any:
     table.check_widths(2)
-    if table.header:
-        table.check_count(table.header[-1], len(table), "rewards")
     states, count = table.column(0, "a state"), len(parts.choice_offsets) - 1
+    _check_header(table, count)
     _check_below(table, states, count, "state")
+    _check_once(table, states)
     return spread(table.values(1, "a reward"), states, count)
 
 
@@ -341,9 +352,8 @@ def _transition_rewards(parts: Parts, table: _PrismTable) -> Any:
     """Return the reward of every transition, zero where the file has none."""
     skipped = int(parts.num_players > 0)
     table.check_widths(3 + skipped)
-    if table.header:
-        table.check_count(table.header[-1], len(table), "rewards")
     states = len(parts.choice_offsets) - 1
+    _check_header(table, states)
     sources, successors = table.column(0, "a state"), table.column(1 + skipped, "a state")
     _check_below(table, sources, states, "state")
     _check_below(table, successors, states, "state")
@@ -364,7 +374,26 @@ def _transition_rewards(parts: Parts, table: _PrismTable) -> Any:
     if wrong.any():
         message = "there is no such transition to have a reward"
         raise table.file.damaged(table.places[int(wrong.argmax())], message)
+    _check_once(table, places)
     return spread(table.values(2 + skipped, "a reward"), places, len(keys))[of_key]
+
+
+def _check_header(table: _PrismTable, states: int) -> None:
+    """Check the counts in the first line of a file of rewards, if it has any."""
+    if table.header:
+        table.check_count(table.header[-1], len(table), "rewards")
+    if len(table.header) > 1:
+        table.check_count(table.header[0], states, "states")
+
+
+def _check_once(table: _PrismTable, numbers: Integers) -> None:
+    """Refuse two rewards of the same thing."""
+    _, first = np.unique(numbers, return_index=True)
+    again = np.ones(len(numbers), np.bool_)
+    again[first] = False
+    if again.any():
+        message = "this has a reward already, in a line above"
+        raise table.file.damaged(table.places[int(again.argmax())], message)
 
 
 def _check_below(table: _PrismTable, numbers: Integers, end: int, what: str) -> None:

@@ -181,7 +181,7 @@ def _own_actions(
             how = f"{shown(states.state(index))} has fewer actions"
             raise DamagedFileError(changed(folder, rules.game, how))
         found.append(choices[place].action)
-    if known.tolist() != list(range(count)):
+    if len(known) != count or (known != np.arange(len(known))).any():
         message = f"the actions of the model in {folder} are not numbered 0 to {count - 1}."
         raise DamagedFileError(message)
     return tuple(found)

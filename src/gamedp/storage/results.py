@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -204,11 +205,16 @@ def restore_result(
             solver=_restore_solver(solver),
             status=Status[content["status"]],
             guarantee=Guarantee[content["guarantee"]],
-            statistics=Statistics(
-                **{name: decode(value) for name, value in content["statistics"].items()}
-            ),
+            statistics=_restore_statistics(content["statistics"]),
             **parts,
         )
+
+
+def _restore_statistics(encoded: dict[str, Any]) -> Statistics:
+    """Return what solving took; raise TypeError or AttributeError unless it is numbers."""
+    saved = {name: decode(value) for name, value in encoded.items()}
+    seconds = {str(phase): float(taken) for phase, taken in saved.pop("seconds").items()}
+    return Statistics(seconds=seconds, **{name: operator.index(n) for name, n in saved.items()})
 
 
 def _restore_solver(encoded: dict[str, Any]) -> Any:

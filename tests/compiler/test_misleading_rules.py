@@ -1,5 +1,6 @@
 """Rules that mislead: refused in words that name the place, before a wrong number comes out."""
 
+import itertools
 import math
 import time
 from fractions import Fraction
@@ -565,3 +566,45 @@ def test_a_field_that_goes_on_growing_is_named_before_memory_is_full(mode, monke
     # Who sets a limit knows, and where it ends nothing is said.
     with pytest.raises(gamedp.errors.LimitExceededError):
         gamedp.compile(Plane(), compile=mode, max_states=40_000)
+
+
+class TurnInGame:
+    """Two players in turn, of whom the game and not the state knows who is to move."""
+
+    num_players = 2
+
+    def __init__(self):
+        self.turn = 0
+
+    def initial_state(self):
+        return (0, 0)
+
+    def is_terminal(self, state):
+        return state[0] >= 5
+
+    def actions(self, state):
+        return [1, 2]
+
+    def outcomes(self, state, action):
+        self.turn = 1 - self.turn
+        return [(1.0, (state[0] + action, action))]
+
+    def player(self, state):
+        return self.turn
+
+    def payoff(self, state, player):
+        return state[1] if player == 0 else -state[1]
+
+
+class DrawnStart(TurnInGame):
+    num_players = 1
+    starts = itertools.cycle([(0, 0), (1, 0), (1, 0)])
+
+    def initial_state(self):
+        return next(self.starts)
+
+
+@pytest.mark.parametrize("kind", [TurnInGame, DrawnStart])
+def test_rules_that_answer_otherwise_each_time_are_refused(kind):
+    with pytest.raises(gamedp.InvalidModelError, match="answer differently when asked twice"):
+        gamedp.solve(kind(), compile="never")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
-from gamedp.rules.expand import expand
+from gamedp.rules.expand import expand, start
 from gamedp.rules.layout import PackedTable
 from gamedp.runtime.slices import UNPACKED_STATES
 
@@ -24,6 +24,9 @@ __all__ = ["ask_again", "differences", "spot_check"]
 
 SPOT_CHECKS = 24
 """Number of states of a model that are expanded again in plain Python."""
+
+START_CHECKS = 5
+"""Number of times that the rules are asked for the start again."""
 
 ENDS = 4
 """Number of these at either end of a model that was explored in plain Python."""
@@ -53,6 +56,7 @@ def spot_check(rules: Rules, model: Model) -> None:
         At a difference: between the two modes, or between two answers of the plain rules.
     """
     extreme = sorted(_extreme_states(model))
+    _ask_for_start(rules, model)
     for index in _within_bounds(model, [*extreme, *_evenly(model)]):
         difference = differences(rules, model, index)
         if difference:
@@ -77,6 +81,7 @@ def ask_again(rules: Rules, model: Model) -> None:
         If an answer has changed, or a state has: rules must not depend on chance or on what was
         asked before.
     """
+    _ask_for_start(rules, model)
     last = model.num_states - 1
     ends = [index for near in range(min(ENDS, last + 1)) for index in (near, last - near)]
     for index in _within_bounds(model, [*ends, *_evenly(model)]):
@@ -88,8 +93,29 @@ def ask_again(rules: Rules, model: Model) -> None:
         except UnknownStateError:
             difference = f"{shown(state)} is another state now"
         difference = difference or differences(rules, model, index, "when asked again")
+        if not difference:  # what each answer turns, an even number of them turns back
+            _ask_one(rules, state)
+            difference = differences(rules, model, index, "when asked again")
         if difference:
             raise InvalidModelError(_changed(difference))
+
+
+def _ask_for_start(rules: Rules, model: Model) -> None:
+    """Raise InvalidModelError if the rules give another start than they gave."""
+    known = {model.state(index) for index in model.initial_states[:SPOT_CHECKS].tolist()}
+    for _ in range(START_CHECKS if len(model.initial_states) <= SPOT_CHECKS else 0):
+        found = {state for _, state, _ in start(rules)}
+        if found != known:
+            difference = f"initial_state() gives {shown(known)}, when asked again {shown(found)}"
+            raise InvalidModelError(_changed(difference))
+
+
+def _ask_one(rules: Rules, state: Any) -> None:
+    """Ask for the outcomes of one action in a state, if it has any."""
+    for action in () if rules.is_terminal(state) else rules.game.actions(state):
+        for _ in rules.game.outcomes(state, action):
+            pass
+        return
 
 
 def _within_bounds(model: Model, indices: Iterable[int]) -> Iterator[int]:

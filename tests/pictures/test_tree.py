@@ -125,7 +125,7 @@ def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(ValueError, match=r"more than 400 nodes; draw fewer actions \(depth\)"):
         plot_tree(solution, depth=500)
     for depth in (-1, 1.5, True):
-        with pytest.raises(ValueError, match="it is a number of actions"):
+        with pytest.raises(ValueError, match="it must be an integer, 0 or more"):
             plot_tree(solution, depth=depth)
     with pytest.raises(LookupError):
         plot_tree(solution, MatchesState(0, 501))

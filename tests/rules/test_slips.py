@@ -798,3 +798,28 @@ def test_a_mistake_is_told_with_the_way_out(mistake, monkeypatch):
     changes, words = WAYS_OUT[mistake]
     with pytest.raises(gamedp.InvalidModelError, match=words):
         gamedp.solve(race(**changes), compile="never")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("render", ((5,),)),
+        ("view", ((5,),)),
+        ("action_name", ((5,), 1)),
+        ("outcome_name", ((5,), 1, 0)),
+        ("outcome_view", ((5,), 1, 0)),
+        ("pattern", ((5,),)),
+        ("steps", ((5,), 1, 0)),
+    ],
+)
+def test_errors_of_methods_for_people_name_the_method_and_the_state(name, arguments):
+    def fail(self, *_):
+        raise ZeroDivisionError
+
+    members = {each: lambda self, *_: None for each in ("is_terminal", "actions", "outcomes")}
+    members |= {"payoff": lambda self, state, player: 0.0, "initial_state": lambda self: (5,)}
+    game = type("Failing", (), members | {name: fail})()
+    with pytest.raises(ZeroDivisionError) as caught:
+        getattr(gamedp.rules.Rules(game), name)(*arguments)
+    words = ", ".join(map(repr, arguments))
+    assert caught.value.__notes__ == [f"gamedp: raised by the rules in {name}({words})"]

@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 from browser import COUNT_MOVES, axe_complaints, axe_complaints_light_and_dark, focused
 from play_page import GAMES, NOUGHTS, UNKNOWN, address, open_actions, seen, told_by
+from web_client import listed_game
 
 import gamedp
+from gamedp.games.matches import Matches
 from gamedp.games.wubbel import SAVE, State
 from gamedp.runtime.options import settings_of
-from gamedp.web.catalogue import from_registry
+from gamedp.web.app import make_app
+from gamedp.web.catalogue import Listed, from_registry
+from gamedp.web.tables import WebTables
 
 pytestmark = pytest.mark.deep
 
@@ -113,6 +117,25 @@ def test_a_link_holds_the_whole_game(visit, name):
     again = visit("#" + page.url.partition("#")[2])
     assert seen(again) == before
     assert again.url == page.url
+
+
+def test_a_link_is_of_the_game_as_its_server_has_it(visit, serve):
+    """Parameters that were chosen where it is served are in the link, too."""
+
+    def site_of(listed):
+        tables = WebTables()
+        return serve(make_app({"matches": listed}, tables, ()), tables)
+
+    seats = ["person", "person"]
+    for listed in (Listed("matches", Matches, {"matches": 9}), listed_game("matches", Matches(9))):
+        page = visit(address("matches", p={}, seats=seats), site=site_of(listed))
+        open_actions(page).first.click()
+        page.locator(".ply").first.wait_for()
+        assert told_by(page)["p"]["matches"] == 9
+        before, link = seen(page), "#" + page.url.partition("#")[2]
+        assert seen(visit(link, site=site_of(from_registry("matches")))) == before
+        other = visit(link, site=site_of(listed_game("matches", Matches(7))), expected=422)
+        other.get_by_text("is served as it is, and not with another 'matches'").first.wait_for()
 
 
 def test_both_languages_have_the_same_words(visit, home):

@@ -27,7 +27,7 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.play.protocol import Fault, Forfeit
-from gamedp.rules.expand import Calling, expand
+from gamedp.rules.expand import expand
 from gamedp.views import COLUMNS
 
 if TYPE_CHECKING:
@@ -252,8 +252,7 @@ def _solve_if_small(
 def _check_start(rules: gamedp.rules.Rules, state: Any) -> None:
     """Ask the rules all about a position that was typed in, which errors then name."""
     expand(rules, state)
-    with Calling("render", state):
-        rules.render(state)
+    rules.render(state)
 
 
 def _check_known(solution: Solution, state: Any) -> None:

@@ -40,7 +40,6 @@ from gamedp.rules.exactness import (
 )
 from gamedp.rules.expand import (
     ActionNumbers,
-    Calling,
     Expansion,
     Numbering,
     canonical_state,
@@ -50,7 +49,7 @@ from gamedp.rules.expand import (
 )
 from gamedp.rules.game import PLAIN_MARK, Rules, method
 from gamedp.rules.layout import WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable, rows_of_box
-from gamedp.rules.slips import refuse_hidden
+from gamedp.rules.slips import Calling, refuse_hidden
 from gamedp.runtime.compile_clock import without_collection
 from gamedp.runtime.options import CompileMode, StateChoice, check_word
 

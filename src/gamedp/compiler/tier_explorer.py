@@ -28,8 +28,8 @@ from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.rules.exactness import MAX_EXACT_INTEGER
-from gamedp.rules.expand import Calling
 from gamedp.rules.layout import PackedTable
+from gamedp.rules.slips import Calling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

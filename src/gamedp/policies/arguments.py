@@ -25,8 +25,8 @@ from gamedp.policies.policy import (
     rule_of,
 )
 from gamedp.results.solution import Solution
-from gamedp.rules.expand import Calling
 from gamedp.rules.game import StagedRules, is_staged
+from gamedp.rules.slips import Calling
 from gamedp.runtime.floats import SUM_TOLERANCE
 from gamedp.runtime.options import CompileMode
 from gamedp.stages.flattened import Flattened, Position

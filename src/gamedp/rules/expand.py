@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from gamedp.errors import InvalidModelError, LimitExceededError, UnsupportedProblemError, shown
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.rules.exactness import (
     SEVERAL,
     Gathering,
@@ -26,6 +26,7 @@ from gamedp.rules.exactness import (
 )
 from gamedp.rules.game import method
 from gamedp.rules.layout import MOST_NESTED
+from gamedp.rules.slips import Calling, note_rules
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActionNumbers",
-    "Calling",
     "Choice",
     "Expansion",
     "Numbering",
@@ -175,33 +175,6 @@ class ActionNumbers:
         }
 
 
-class Calling:
-    """Adds the method called and its arguments to any error that the rules raise."""
-
-    __slots__ = ("arguments", "name")
-
-    def __init__(self, name: str, *arguments: Any) -> None:
-        self.name = name
-        self.arguments = arguments
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        """Add the note."""
-        if isinstance(error, Exception):
-            _note(error, self.name, *self.arguments)
-
-
-def _note(error: Exception, name: str, *arguments: Any) -> None:
-    """Add to an error the method of the rules that raised it, unless the error names it already."""
-    if isinstance(error, (InvalidModelError, LimitExceededError)):
-        return
-    if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
-        words = ", ".join(map(shown, arguments))
-        error.add_note(f"gamedp: raised by the rules in {name}({words})")
-
-
 class _Origin:
     """The subject of a message, put into words only when needed: that is slower than the check."""
 
@@ -295,7 +268,7 @@ def expand(
         _refuse_endless(left, "actions", _Origin("actions({})", state))
         choices = tuple([_choice(rules, state, action, met, look) for action in few])
     except Exception as error:
-        _note(error, asked, state)
+        note_rules(error, asked, state)
         raise
     if not choices:
         message = (
@@ -381,7 +354,7 @@ def _choice(  # noqa: C901 - the hot loop of explorations
             probabilities.append(given)
         _refuse_endless(left, "pairs", place)
     except Exception as error:
-        _note(error, "outcomes", state, action)
+        note_rules(error, "outcomes", state, action)
         raise
     if not (are_floats and len(row) == len(outcomes) and sum_to_one(probabilities)):
         row = _merged(outcomes, probabilities, place, is_empty, exactly=met is not None)
@@ -729,7 +702,7 @@ def _rewards(rules: Rules, state: Any, action: Any, *, exactly: bool) -> tuple[f
         try:
             reward = method(rules.game, "reward")(rules.game, state, action, player)
         except Exception as error:
-            _note(error, "reward", state, action, player)
+            note_rules(error, "reward", state, action, player)
             raise
         rewards.append(_number(reward, "reward", state, action, player, exactly=exactly))
         if exactly and rules.is_general_sum:

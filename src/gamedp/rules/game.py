@@ -25,6 +25,7 @@ from gamedp.errors import SEVERAL_STARTS, InvalidModelError, UnknownStateError, 
 from gamedp.rules.exactness import added, as_exact, as_sum_of_two, as_truth
 from gamedp.rules.layout import shaped_like
 from gamedp.rules.slips import (
+    Calling,
     nearest,
     refuse_arguments,
     refuse_hidden,
@@ -501,8 +502,16 @@ class AnyRules:
 
     def render(self, state: Any) -> str:
         """Return the state in words, or its drawing if there are none."""
-        render = getattr(self.game, "render", None) or getattr(self.game, "view", None)
-        return str(render(state)) if render else str(state)
+        for name in ("render", "view"):
+            if getattr(self.game, name, None):
+                return str(self._told(name, state))
+        return str(state)
+
+    def _told(self, name: str, *arguments: Any) -> Any:
+        """Return what a method for people says, None if there is none; errors name the method."""
+        told = getattr(self.game, name, None)
+        with Calling(name, *arguments):
+            return told(*arguments) if told else None
 
     def view(self, state: Any) -> View:
         """Return a picture of a state; its words if the game has no `view`.
@@ -512,9 +521,9 @@ class AnyRules:
         InvalidModelError
             If the game does not return a view.
         """
-        view = getattr(self.game, "view", None)
-        seen = view(state) if view else Text(self.render(state)[:MOST_LETTERS])
-        return _as_view(seen, f"view({shown(state)})")
+        if not getattr(self.game, "view", None):
+            return Text(self.render(state)[:MOST_LETTERS])
+        return _as_view(self._told("view", state), f"view({shown(state)})")
 
 
 def _reward_of(outcome: Any, player: int) -> Any:
@@ -618,13 +627,13 @@ class Rules(AnyRules):
 
     def action_name(self, state: Any, action: Any) -> str:
         """Return the action in words."""
-        name = getattr(self.game, "action_name", None)
-        return str(name(state, action)) if name else str(action)
+        name = self._told("action_name", state, action)
+        return str(name) if getattr(self.game, "action_name", None) else str(action)
 
     def outcome_name(self, state: Any, action: Any, outcome: int) -> str:
         """Return an outcome of an action in words; empty if there are none."""
-        name = getattr(self.game, "outcome_name", None)
-        return str(name(state, action, outcome)) if name else ""
+        name = self._told("outcome_name", state, action, outcome)
+        return str(name) if getattr(self.game, "outcome_name", None) else ""
 
     def outcome_view(self, state: Any, action: Any, outcome: int) -> View | None:
         """Return a picture of an outcome of an action; None if there is none.
@@ -634,8 +643,7 @@ class Rules(AnyRules):
         InvalidModelError
             If the game does not return a view.
         """
-        view = getattr(self.game, "outcome_view", None)
-        seen = view(state, action, outcome) if view else None
+        seen = self._told("outcome_view", state, action, outcome)
         if seen is None:
             return None
         return _as_view(seen, f"outcome_view({shown(state)}, {shown(action)}, {outcome})")
@@ -653,7 +661,7 @@ class Rules(AnyRules):
         InvalidModelError
             If the game returns something else.
         """
-        found = self.game.pattern(state) if self.has_pattern else None
+        found = self._told("pattern", state) if self.has_pattern else None
         if not (found is None or isinstance(found, Pattern)):
             message = (
                 f"pattern({shown(state)}) is {shown(found)}; it must be a gamedp.views.Pattern or "
@@ -678,7 +686,8 @@ class Rules(AnyRules):
         if not self.has_steps:
             return []
         asked = f"steps({shown(state)}, {shown(action)}, {outcome})"
-        told = list(itertools.islice(self.game.steps(state, action, outcome), MOST_STEPS + 1))
+        with Calling("steps", state, action, outcome):
+            told = list(itertools.islice(self.game.steps(state, action, outcome), MOST_STEPS + 1))
         if len(told) > MOST_STEPS:
             message = f"{asked} has more than {MOST_STEPS:,} steps; tell several in one."
             raise InvalidModelError(message)

@@ -1,4 +1,4 @@
-"""Mistakes visible in a class: misspelt members, properties for methods, no players."""
+"""Mistakes of rules: those visible in a class, as misspelt members; and where one was raised."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from gamedp.errors import InvalidModelError, shown, warn
+from gamedp.errors import InvalidModelError, LimitExceededError, shown, warn
 
 __all__ = [
+    "Calling",
     "nearest",
+    "note_rules",
     "refuse_arguments",
     "refuse_hidden",
     "refuse_no_mover",
@@ -266,3 +268,30 @@ def _reads_player(payoff: Any) -> bool:
         if ("LOAD_FAST" in step.opname or step.opname == "LOAD_DEREF") and name in read:
             return True
     return False
+
+
+class Calling:
+    """Adds the method called and its arguments to any error that the rules raise."""
+
+    __slots__ = ("arguments", "name")
+
+    def __init__(self, name: str, *arguments: Any) -> None:
+        self.name = name
+        self.arguments = arguments
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        """Add the note."""
+        if isinstance(error, Exception):
+            note_rules(error, self.name, *self.arguments)
+
+
+def note_rules(error: Exception, name: str, *arguments: Any) -> None:
+    """Add to an error the method of the rules that raised it, unless the error names it already."""
+    if isinstance(error, (InvalidModelError, LimitExceededError)):
+        return
+    if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
+        words = ", ".join(map(shown, arguments))
+        error.add_note(f"gamedp: raised by the rules in {name}({words})")

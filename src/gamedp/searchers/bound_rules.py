@@ -25,9 +25,10 @@ from gamedp.compiler.reasons import reason_at
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
 from gamedp.rules.exactness import as_real, as_truth, is_rounded, refuse_rounded
-from gamedp.rules.expand import ActionNumbers, Calling, expand, refuse_rewards_of_outcomes
+from gamedp.rules.expand import ActionNumbers, expand, refuse_rewards_of_outcomes
 from gamedp.rules.game import SEARCH_DEFAULTS, method
 from gamedp.rules.layout import Layout
+from gamedp.rules.slips import Calling
 from gamedp.runtime.jit import uncompiled
 from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.options import CompileMode, check_word, is_number

@@ -10,9 +10,9 @@ import attrs
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.status import Guarantee, Status
-from gamedp.rules.expand import Calling, expand, refuse_no_state, refuse_rewards_of_outcomes, start
+from gamedp.rules.expand import expand, refuse_no_state, refuse_rewards_of_outcomes, start
 from gamedp.rules.game import Rules, method
-from gamedp.rules.slips import refuse_hidden
+from gamedp.rules.slips import Calling, refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.searchers.bound_rules import refuse_rounded_payments
 from gamedp.searchers.stacks import EXACT, LOWER

@@ -27,7 +27,6 @@ from gamedp.policies.policy import RandomPlayer, chance_of, chosen_action, name_
 from gamedp.rules.anatomy import dissect
 from gamedp.rules.expand import (
     ActionNumbers,
-    Calling,
     checked_action,
     expand,
     refuse_rewards_of_outcomes,
@@ -36,6 +35,7 @@ from gamedp.rules.expand import (
 from gamedp.rules.fingerprint import Fingerprint
 from gamedp.rules.game import helper, method
 from gamedp.rules.layout import Layout
+from gamedp.rules.slips import Calling
 from gamedp.runtime.floats import SUM_TOLERANCE
 from gamedp.runtime.jit import uncompiled
 from gamedp.simulation.rules_loop import (

@@ -24,9 +24,10 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.rules.anatomy import fields_read, rules_digest
-from gamedp.rules.expand import Calling, start
+from gamedp.rules.expand import start
 from gamedp.rules.game import OF_TABLES, Rules
 from gamedp.rules.layout import Layout, shaped_like
+from gamedp.rules.slips import Calling
 from gamedp.runtime.encoding import encode_object
 
 if TYPE_CHECKING:

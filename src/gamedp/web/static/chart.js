@@ -35,8 +35,9 @@ export function chart(past, { eye, many, now, cursor, who, go, width, hasChance 
   const WIDTH = Math.max(width || 560, 200);
   const known = past && past.values && past.plies.every((ply) => ply.values !== null);
   const drawing = s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart" });
-  const points = known ? course(past, eye, many) : [];
-  const values = points.map((point) => point.value).filter(Number.isFinite);
+  const all = known ? course(past, eye, many) : [];
+  const points = all.every(({ value }) => Number.isFinite(value)) ? all : []; // what is infinite has no place
+  const values = points.map((point) => point.value);
   const [low, high] = spanOf(now, values);
   const length = Math.max(past?.plies.length ?? 0, 4);
   const x = (at) => LEFT + (at / length) * (WIDTH - LEFT - 12);

@@ -95,7 +95,7 @@ def _as_number(value: Any) -> float:
 
 
 def _as_steps(value: Any) -> int:
-    return checked_whole("horizon", value, 0)
+    return checked_whole("horizon", value, 0, math.inf)
 
 
 def _is_discount(_instance: object, _attribute: object, value: float) -> None:

@@ -93,10 +93,7 @@ def ask_again(rules: Rules, model: Model) -> None:
         except UnknownStateError:
             difference = f"{shown(state)} is another state now"
         difference = difference or differences(rules, model, index, "when asked again")
-        if not difference:  # what each answer turns, an even number of them turns back
-            _ask_one(rules, state)
-            difference = differences(rules, model, index, "when asked again")
-        if difference:
+        if difference := difference or _turn_by_an_answer(rules, state):
             raise InvalidModelError(_changed(difference))
 
 
@@ -110,12 +107,17 @@ def _ask_for_start(rules: Rules, model: Model) -> None:
             raise InvalidModelError(_changed(difference))
 
 
-def _ask_one(rules: Rules, state: Any) -> None:
-    """Ask for the outcomes of one action in a state, if it has any."""
+def _turn_by_an_answer(rules: Rules, state: Any) -> str:
+    """Return in words how the outcomes of one action change who moves; an even number may not."""
     for action in () if rules.is_terminal(state) else rules.game.actions(state):
+        mover = rules.player(state)
         for _ in rules.game.outcomes(state, action):
             pass
-        return
+        if (then := rules.player(state)) != mover:
+            asked = f"outcomes({shown(state)}, {shown(action)})"
+            return f"the mover is {mover}, and {then} after {asked}"
+        break
+    return ""
 
 
 def _within_bounds(model: Model, indices: Iterable[int]) -> Iterator[int]:

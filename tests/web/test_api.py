@@ -883,3 +883,18 @@ def test_only_what_is_proven_of_a_pattern_is_said():
     tables = WebTables(Limits(states=3, shapes=0))
     with Client((listed_game("boasting", Boasting()),), tables=tables) as client:
         assert client.position("boasting")["pattern"]["words"] == ""  # there is no table
+
+
+class Weighted(Matches):
+    """A game with an array as a parameter, and one that it does not keep."""
+
+    def __init__(self, weights, size=3, other=None):
+        super().__init__(matches=size)
+        for name, value in (("weights", weights), ("size", size)):
+            object.__setattr__(self, name, value)
+
+
+def test_parameters_that_were_chosen_are_listed_whatever_they_are():
+    facts = listed_game("own", Weighted(np.array([1, 2]), 4)).list_facts(None)
+    assert facts["given"] == {"weights": "array([1, 2])", "size": 4}
+    assert listed_game("own", Weighted([1, 2])).list_facts(None)["given"] == {"weights": [1, 2]}

@@ -114,8 +114,7 @@ def _turn_by_an_answer(rules: Rules, state: Any) -> str:
         for _ in rules.game.outcomes(state, action):
             pass
         if (then := rules.player(state)) != mover:
-            asked = f"outcomes({shown(state)}, {shown(action)})"
-            return f"the mover is {mover}, and {then} after {asked}"
+            return f"the mover is {mover}, {then} after outcomes({shown(state)}, {shown(action)})"
         break
     return ""
 

@@ -221,12 +221,14 @@ class Listed:
         return sentences
 
     def _chosen(self) -> dict[str, Any]:
-        """Return the parameters that were chosen where the game is served."""
+        """Return the parameters that were chosen where the game is served, as plain data."""
         if self.fixed is None:
-            return dict(self.given)
-        settings, own = settings_of(self.kind), values_of(self.fixed.rules.game)
+            return {name: _plain(value) for name, value in self.given.items()}
+        own, kept = self.fixed.parameters, values_of(self.fixed.rules.game)
         return {
-            name: own[name] for name in settings if own[name] not in (None, settings[name].default)
+            name: own[name]
+            for name, setting in settings_of(self.kind).items()
+            if kept[name] is not REQUIRED and own[name] not in (None, _plain(setting.default))
         }
 
     def list_facts(self, basis: Basis | None) -> dict[str, Any]:
@@ -246,7 +248,7 @@ class Listed:
                 }
                 for each in settings_of(self.kind).values()
             ],
-            "given": {name: _plain(value) for name, value in self._chosen().items()},
+            "given": self._chosen(),
             "fixed": self.fixed is not None,
             "registered": self.is_registered,
             "kind": None if basis is None else "search" if basis.solution is None else "table",

@@ -294,10 +294,8 @@ def play_game(
 
 def checked_plies(max_plies: Any, opening: Any = 0) -> tuple[int, int]:
     """Return the numbers of plies and of random plies; raise InvalidParameterError for others."""
-    max_plies, opening = (
-        checked_whole("max_plies", max_plies, 1),
-        checked_whole("opening", opening, 0),
-    )
+    max_plies = checked_whole("max_plies", max_plies, 1)
+    opening = checked_whole("opening", opening, 0)
     if opening >= max_plies:
         message = f"opening is {opening:,}; it must be below max_plies, {max_plies:,}."
         raise InvalidParameterError(message)

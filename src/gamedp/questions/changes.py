@@ -113,8 +113,9 @@ def _with_choices(
         # Of ends that pay probabilities, or nothing.
         constant_sum=float(model.num_players > 1 and payoffs is not None and payoffs.any()),
     )
-    known = changed.rounding if _are_as_given(model) else (0.0, *model.rounding[1:])
-    first, second, third = map(max, changed.rounding, (model.rounding[0], *known[1:]))
+    first, second, third = map(max, changed.rounding, model.rounding)
+    if _are_as_given(model):  # then Fractions alone are off, and some may be left out
+        _, second, third = changed.rounding
     return attrs.evolve(changed, rounding=(first, second, third))
 
 
